@@ -30,7 +30,7 @@ PLAN = "FILLS"
 BARE = "bare-def"
 FIRST_OUTAGE, FIRST_RATE = 60, 150
 MS_PER_S = 1000
-Asked = Callable[[int], Awaitable[None]]
+Ask = Callable[[int], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
         async def ask_bare(_: int) -> None:
             (await bare.post("/api/v1/size", json=body)).raise_for_status()
 
-        asked: dict[str, Asked] = {
+        asked: dict[str, Ask] = {
             "the page": ask_page,
             "REST, with the document": ask_rest,
             "the core": ask_core,

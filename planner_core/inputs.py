@@ -33,7 +33,7 @@ Kind = Literal[
     "simulation_truth",
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-LOOKED_AT_BYTES: Final = 65_536
+PREVIEW_BYTES: Final = 65_536
 """The number of bytes at the beginning of a file that detection uses."""
 
 KIND_TITLES: Final[dict[Kind, str]] = {
@@ -128,7 +128,7 @@ def detect(first: bytes, name: str = "") -> Detection:
     Raises:
         KindUnknown: The file matches none of the kinds.
     """
-    first = first[:LOOKED_AT_BYTES]
+    first = first[:PREVIEW_BYTES]
     if not first:
         msg = "The file is empty."
         raise KindUnknown(msg)
@@ -190,7 +190,7 @@ def decode_text(data: bytes, *, is_whole: bool = True) -> str | None:
 
 def _unpacked(first: bytes) -> bytes:
     try:
-        return zlib.decompressobj(wbits=31).decompress(first, LOOKED_AT_BYTES)
+        return zlib.decompressobj(wbits=31).decompress(first, PREVIEW_BYTES)
     except zlib.error:
         msg = "The file begins like a gzip file but cannot be unpacked. It is damaged."
         raise KindUnknown(msg) from None
@@ -232,7 +232,7 @@ _OWN_KIND = re.compile(rf'\{{\s*"kind"\s*:\s*"({QSG_MAP}|{SIMULATION_TRUTH})"')
 
 
 def _json(text: str) -> Detection:
-    head = text[:LOOKED_AT_BYTES]
+    head = text[:PREVIEW_BYTES]
     own = _OWN_KIND.match(head)
     if own:
         return Detection("qsg_map" if own[1] == QSG_MAP else "simulation_truth", f'"kind": "{own[1]}"')

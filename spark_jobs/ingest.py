@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from planner_core.contracts.ingest import EXIT_CODES
+from planner_core.inputs import PREVIEW_BYTES
 from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
 from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.reporting import (
     MOST_PROBLEMS,
-    Teller,
+    ProgressReporter,
     accounting_report,
     decoded_records,
     empty_report,
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOKED_AT_BYTES = 65_536
 CHUNK_BYTES = 4 * 2**20
 IN_PROCESS_BELOW_BYTES = 2**30
 """The size below which this process decodes a dump itself: starting Spark takes some seconds, so this finishes
@@ -131,9 +131,9 @@ def ingest_file(
 ) -> dict[str, Any]:
     """Ingest one file and return its report, which also holds the errors of the file."""
     report = empty_report(name)
-    teller = Teller(name, number, files, options.progress)
+    reporter = ProgressReporter(name, number, files, options.progress)
     try:
-        _ingest(path, report=report, options=options, history=history, spark=spark, teller=teller)
+        _ingest(path, report=report, options=options, history=history, spark=spark, reporter=reporter)
     except NeedsAnswers as need:
         say("asks", file=name, **need.asks)
         report |= {"status": "needs_answers", "message": f"{need} Nothing was stored."}
@@ -145,8 +145,8 @@ def ingest_file(
         report |= {"status": "nothing", "message": f"{error} Nothing was stored."}
     except OSError as error:
         report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
-    teller.end()
-    report["seconds"] = teller.seconds
+    reporter.end()
+    report["seconds"] = reporter.seconds
     return report
 
 
@@ -157,7 +157,7 @@ def _ingest(
     options: Options,
     history: History,
     spark: Spark,
-    teller: Teller,
+    reporter: ProgressReporter,
 ) -> None:
     first = _first_bytes(path)
     kind = options.kind or detect(first, report["file"]).kind
@@ -165,11 +165,11 @@ def _ingest(
     if kind in COMPANION_KINDS:
         _take_companion(path, kind, report, options)
         return
-    teller.begin("indexing")
+    reporter.begin("indexing")
     index = None
     if kind == "smf":
-        index = index_dump(path, split_bytes=options.split_bytes, progress=teller, limits=options.limits)
-    sha256 = index.sha256 if index else _sha256(path, teller, options.limits)
+        index = index_dump(path, split_bytes=options.split_bytes, progress=reporter, limits=options.limits)
+    sha256 = index.sha256 if index else _sha256(path, reporter, options.limits)
     report["sha256"] = sha256
     # Records have their own times. The time of observation is part of a display's identity; taken into account for a
     # dump, it would let the same dump be stored twice.
@@ -183,12 +183,14 @@ def _ingest(
         _already_stored(report, stored, history)
         return
     source = Source(new_commit_id(), report["file"], sha256)
-    teller.begin("decoding")
+    reporter.begin("decoding")
     if index is not None:
-        taken = _take_dump(path, index, source, options=options, history=history, spark=spark, teller=teller)
+        taken = _take_dump(
+            path, index, source, options=options, history=history, spark=spark, reporter=reporter
+        )
     else:
         taken = _take_other(
-            path, kind, source, options=options, history=history, ledger=ledger, teller=teller
+            path, kind, source, options=options, history=history, ledger=ledger, reporter=reporter
         )
     unknown = taken.report.pop("unknown", ())
     report |= taken.report
@@ -206,7 +208,7 @@ def _ingest(
         source=source,
         options=options,
         history=history,
-        teller=teller,
+        reporter=reporter,
     )
 
 
@@ -219,14 +221,14 @@ def _commit(
     source: Source,
     options: Options,
     history: History,
-    teller: Teller,
+    reporter: ProgressReporter,
 ) -> None:
     if not taken.parts:
         told = _nothing_sentence(taken.passed_over, options.keep_from)
         report |= {"status": "nothing", "message": told + _problem_sentence(report)}
         return
-    teller.begin("committing")
-    teller(0, 1)
+    reporter.begin("committing")
+    reporter(0, 1)
     zone_name = None if kind == "smf" else options.zone_name
     answers = {"kind": kind, "qsg": _group_texts(taken.used), "zone": zone_name, **taken.answers}
     facts = FileFacts(
@@ -250,7 +252,7 @@ def _commit(
         return report
 
     history.commit(source, taken.parts, facts, report=kept)
-    teller(1, 1)
+    reporter(1, 1)
 
 
 def _take_dump(
@@ -261,7 +263,7 @@ def _take_dump(
     options: Options,
     history: History,
     spark: Spark,
-    teller: Teller,
+    reporter: ProgressReporter,
 ) -> StagedFile:
     task = Task(
         dump=str(path.absolute()),
@@ -274,11 +276,11 @@ def _take_dump(
     driver, notes = "in-process", []
     outcome: RangeOutcome | None = None
     if index.size_bytes >= options.in_process_below_bytes:
-        outcome, refusal = _by_spark(task, index, spark, teller)
+        outcome, refusal = _by_spark(task, index, spark, reporter)
         driver = "spark" if outcome else driver
         notes += [f"{refusal} The dump was read in one process instead."] if refusal else []
     if outcome is None:
-        outcome = take_in_process(task, progress=teller)
+        outcome = take_in_process(task, progress=reporter)
     check_layouts(outcome)
     account = outcome.accounting
     # Every byte is decoded, skipped or quarantined. A difference means that records were lost without a trace, and
@@ -305,7 +307,7 @@ def _take_dump(
 
 
 def _by_spark(
-    task: Task, index: DumpIndex, spark: Spark, teller: Teller
+    task: Task, index: DumpIndex, spark: Spark, reporter: ProgressReporter
 ) -> tuple[RangeOutcome | None, str | None]:
     """Return the outcome of a dump read by Spark, or the reason why Spark could not read it."""
     # Imported here: most files are read without Spark, and loading pyspark would delay each of them.
@@ -314,7 +316,7 @@ def _by_spark(
     from spark_jobs.history.by_spark import take_by_spark
 
     try:
-        return take_by_spark(task, index, spark.session, progress=teller), None
+        return take_by_spark(task, index, spark.session, progress=reporter), None
     except BrokenChain as broken:
         return None, str(broken)
     except (JavaNotFoundError, PySparkException) as error:
@@ -330,14 +332,14 @@ def _take_other(
     options: Options,
     history: History,
     ledger: Ledger,
-    teller: Teller,
+    reporter: ProgressReporter,
 ) -> StagedFile:
     size = path.stat().st_size
-    teller(0, size)
+    reporter(0, size)
     result = read(
         path, kind, observed_at=options.observed_at, zone=options.zone, qsg_of=options.groups or None
     )
-    teller(size, size)
+    reporter(size, size)
     if result.asks:
         raise NeedsAnswers(_reader_asks(result, ledger))
     stage: Stage = history.stage(source, keep_from=options.keep_from)
@@ -373,7 +375,7 @@ def _first_bytes(path: Path) -> bytes:
     """Read as many bytes of a file as detection needs."""
     check_regular(path)
     with path.open("rb") as file:
-        return file.read(LOOKED_AT_BYTES)
+        return file.read(PREVIEW_BYTES)
 
 
 def _findings(facts: RowFacts) -> list[dict[str, Any]]:
@@ -541,14 +543,14 @@ def _were(count: int) -> str:
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
-def _sha256(path: Path, teller: Teller, limits: UnpackLimits) -> str:
+def _sha256(path: Path, reporter: ProgressReporter, limits: UnpackLimits) -> str:
     """Return the hash of a file as stored. A packed file is also unpacked, to check that it can be read."""
     digest, done, total = hashlib.sha256(), 0, path.stat().st_size
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
             done += len(chunk)
-            teller(done, total)
+            reporter(done, total)
         file.seek(0)
         if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
             file.seek(0)

@@ -104,7 +104,7 @@ def _page(request: Request, sent: DecisionForm) -> Response:
     answer: DecisionView | None = None
     problems: tuple[FieldProblem, ...] = ()
     try:
-        answer = shown(decide_text(sent.text.encode(), mode=sent.mode))
+        answer = decision_view(decide_text(sent.text.encode(), mode=sent.mode))
     except InputInvalid as error:
         problems = error.problems[:MOST_PROBLEMS]
     page = DecidePage(
@@ -119,7 +119,7 @@ def _page(request: Request, sent: DecisionForm) -> Response:
     return render(request, "clusters/decide.html", page, status_code=422 if problems else 200)
 
 
-def shown(found: DecisionAnswer) -> DecisionView:
+def decision_view(found: DecisionAnswer) -> DecisionView:
     """Return the answer, arranged for the page."""
     left = _names(found.chosen) or "none: the put fails"
     queue = found.queue or "the queue"

@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from app.clusters.explain_view import ExplanationView, shown
+from app.clusters.explain_view import ExplanationView, explanation_view
 from app.clusters.explaining import EXAMPLES, ExplanationExample, answer, text_of
 from app.web.field_values import Kind
 from app.web.forms import FormField, read_posted
@@ -103,7 +103,9 @@ def _answered(
         page = _page(typed, wrong=wrong, files=names)
         return render(request, "clusters/explain.html", page, status_code=422)
     return render(
-        request, "clusters/explain.html", _page(typed, files=names, example=example, answer=shown(found))
+        request,
+        "clusters/explain.html",
+        _page(typed, files=names, example=example, answer=explanation_view(found)),
     )
 
 

@@ -98,7 +98,7 @@ class ExplanationView:
     problems_left_out: int
 
 
-def shown(found: WaitingExplanation) -> ExplanationView:
+def explanation_view(found: WaitingExplanation) -> ExplanationView:
     """Return an explanation, arranged for the page."""
     groups = _groups(found.messages)
     counts = found.counts

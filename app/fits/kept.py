@@ -38,7 +38,7 @@ def curves_in(database: Database) -> Curves:
     return find
 
 
-def curves_beside(session: Session) -> Curves:
+def curves_for(session: Session) -> Curves:
     """Return a lookup in the database of a session, which uses its own short transactions."""
 
     def find(version: int) -> Fit | None:

@@ -33,7 +33,7 @@ MEASURES: Mapping[str, str] = {
 MOST_EARLIER = 12
 """Maximum number of earlier forecasts of a series that are shown with their scores."""
 MOST_HISTORY_DAYS = 730
-MOST_LOOKED_AT = 50
+MOST_CANDIDATES = 50
 FIRST_PAGE = PageRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
@@ -183,9 +183,9 @@ def outcome(database: Database) -> ForecastSummary | None:
     try:
         with database.session(writes=False) as session:
             # The home page shows a few structures; the most urgent ones include them.
-            rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT, measured_only=True)
+            rows, _ = most_urgent(session, offset=0, limit=MOST_CANDIDATES, measured_only=True)
             if not rows:
-                rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT)
+                rows, _ = most_urgent(session, offset=0, limit=MOST_CANDIDATES)
     # The home page also works without a database.
     except (DatabaseUnusable, OperationalError):
         return None

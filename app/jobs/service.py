@@ -110,7 +110,7 @@ def get(session: Session, job_id: int) -> Job:
     if run is None:
         message = f"There is no job {job_id}."
         raise NotFound(message, problem=UPLOAD_NOT_FOUND)
-    return shown(run)
+    return job_of(run)
 
 
 def report_of(session: Session, job_id: int) -> JsonObject | None:
@@ -126,10 +126,10 @@ def log_of(session: Session, job_id: int) -> str:
 
 def latest(session: Session, upload_ids: Sequence[int]) -> Mapping[int, Job]:
     """Return the last run of each of these uploads."""
-    return {key: shown(run) for key, run in repository.latest_of(session, upload_ids).items()}
+    return {key: job_of(run) for key, run in repository.latest_of(session, upload_ids).items()}
 
 
-def shown(run: JobRun) -> Job:
+def job_of(run: JobRun) -> Job:
     """Return a run as pages and programs show it."""
     asks = run.asks if run.state == JobState.ASKS else None
     return copied(
@@ -166,7 +166,7 @@ def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
     )  # fmt: skip
     session.add(run)
     session.flush()
-    return shown(run)
+    return job_of(run)
 
 
 def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
@@ -208,7 +208,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     if was_running:
         run.log += f"{_stamp()} resumed: the process that worked on this had ended (attempt {run.attempts})\n"
     session.flush()
-    return shown(run)
+    return job_of(run)
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:

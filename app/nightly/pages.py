@@ -82,7 +82,7 @@ def nights(request: Request, session: SessionDep) -> Response:
     found = service.list_runs(session, PageRequest.of_address(request))
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)
-    removal = None if forgetting is None else jobs.shown(forgetting)
+    removal = None if forgetting is None else jobs.job_of(forgetting)
     context = NightlyRunsPage(
         title="Nightly runs",
         section=SECTION,

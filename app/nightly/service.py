@@ -175,7 +175,7 @@ def _members_of(session: Session, run_id: int) -> dict[str, Any]:
 
 
 def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[str, Any]:
-    job = jobs.shown(row)
+    job = jobs.job_of(row)
     of_run = ("id", "due_on", "stored_at", "first_day", "last_day", "days_total", "days_reduced", "rows_read")
     of_job = ("stage", "done", "total", "attempts", "created_at", "started_at", "ended_at")
     return (

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown, stored_load
 from app.database.session import SessionDep
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
@@ -272,7 +272,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
             item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
         ),
         chart=fill_chart(item),
-        depths=depths_of(advised(stored, item, curves_beside(session)), first=first, most=QUEUES_PER_PAGE),
+        depths=depths_of(advised(stored, item, curves_for(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),
@@ -356,7 +356,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
 def advice(request: Request, session: SessionDep, name: str) -> Response:
     """Show advice on queues that should have their own structure."""
     stored = service.get_plan(session, name)
-    curves = curves_beside(session)
+    curves = curves_for(session)
     refusal = ""
     moves: tuple[Move, ...] = ()
     proposed = stored.document

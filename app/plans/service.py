@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database, DatabaseUnusable
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
@@ -269,7 +269,7 @@ def save_plan(
     """
     check_name(name)
     # Calculated before the first statement, so that no lock is held meanwhile.
-    computed = document if isinstance(document, ComputedPlan) else compute(document, curves_beside(session))
+    computed = document if isinstance(document, ComputedPlan) else compute(document, curves_for(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
             # This includes `*`, which requires that the plan exists (RFC 9110).

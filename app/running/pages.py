@@ -30,11 +30,11 @@ from app.running.view import (
     ComparisonView,
     LintView,
     MergeView,
+    comparison_view,
     filename_of,
+    lint_view,
+    merge_view,
     refused_findings,
-    shown_comparison,
-    shown_lint,
-    shown_merge,
 )
 from app.web.field_values import Kind
 from app.web.file_names import file_name
@@ -217,7 +217,7 @@ def _lint(request: Request, given: RunningForm) -> Response:
         )
     except InputInvalid as error:
         return _lint_page(request, given, wrong=_faults(error))
-    return _lint_page(request, given, shown=shown_lint(found, text), text=text)
+    return _lint_page(request, given, shown=lint_view(found, text), text=text)
 
 
 def _lint_page(
@@ -300,7 +300,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         return _merge_page(request, session, given, wrong=_faults(error), policy=policy)
     if given.value("as") == "file":
         return _file(found)
-    return _merge_page(request, session, given, shown=shown_merge(found), policy=policy)
+    return _merge_page(request, session, given, shown=merge_view(found), policy=policy)
 
 
 def _file(found: MergedPolicy) -> Response:
@@ -379,7 +379,7 @@ def _running(request: Request, session: SessionDep, given: RunningForm) -> Respo
         found = service.compared(result, given.texts("current", "current_files"), unstated=_unstated(given))
     except PlannerError as error:
         return _running_page(request, session, given, wrong=_faults(error))
-    return _running_page(request, session, given, shown=shown_comparison(found))
+    return _running_page(request, session, given, shown=comparison_view(found))
 
 
 def _running_page(

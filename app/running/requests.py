@@ -23,7 +23,7 @@ Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
 Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
 UnstatedField = Annotated[Unstated, Field(description=ABOUT_UNSTATED)]
 PlanField = Annotated[JsonObject, described_as("PlanDocument"), Field(description="The plan document.")]
-Asked = TypeVar("Asked", bound=BaseModel)
+Query = TypeVar("Query", bound=BaseModel)
 _MODEL = ConfigDict(extra="forbid", strict=True)
 _CURRENT = (
     "CFRM policy (input or report of IXCMIAPU), D XCF,STR, D XCF,CF, D CF, DISPLAY GROUP, DISPLAY CFSTATUS, DISPLAY CFSTRUCT, "
@@ -100,7 +100,7 @@ class FromRunningRequest(BaseModel):
     ] = None
 
 
-def read_request(model: type[Asked], body: bytes) -> Asked:
+def read_request(model: type[Query], body: bytes) -> Query:
     """Read the request in a body.
 
     Raises:

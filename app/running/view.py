@@ -45,7 +45,7 @@ class LintView:
     lines: tuple[ListedLine, ...]
 
 
-def shown_lint(found: Lint, text: str) -> LintView:
+def lint_view(found: Lint, text: str) -> LintView:
     """Return the lint as its page shows it."""
     counts = Counter(each.severity for each in found.findings)
     told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
@@ -112,7 +112,7 @@ class MergeView:
 _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
-def shown_merge(found: MergedPolicy) -> MergeView:
+def merge_view(found: MergedPolicy) -> MergeView:
     """Return the merge as its page shows it."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
@@ -159,7 +159,7 @@ class ComparisonView:
     chart: BarChart
 
 
-def shown_comparison(found: Comparison) -> ComparisonView:
+def comparison_view(found: Comparison) -> ComparisonView:
     """Return the comparison as its page shows it."""
     differing = sum(1 for each in found.structures if each.differences or each.queues)
     steps = len(found.commands)

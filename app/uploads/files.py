@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Self
 
 from app.uploads.errors import NoRoom, UploadTooLarge
-from planner_core.inputs import LOOKED_AT_BYTES
+from planner_core.inputs import PREVIEW_BYTES
 
 FOLDER, INCOMING = "uploads", "incoming"
 ABANDONED_AFTER_S = 3_600
@@ -104,7 +104,7 @@ class Incoming:
         if self.size_bytes + len(data) > self._largest_bytes:
             raise UploadTooLarge(self._largest_bytes)
         view = memoryview(data)
-        missing = LOOKED_AT_BYTES - len(self._first)
+        missing = PREVIEW_BYTES - len(self._first)
         if missing > 0:
             self._first += view[:missing]
         self._hash.update(view)

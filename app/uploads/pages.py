@@ -24,7 +24,7 @@ from app.uploads.amounts import amount
 from app.uploads.errors import upload_invalid
 from app.uploads.fields import TIMES, about_fields
 from app.uploads.qsg_map import GroupMapping
-from app.uploads.report import UploadReport, shown
+from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
 from app.web.forms import FormField, filled, read_pairs
 from app.web.paging import PageRequest, ResultPage
@@ -301,7 +301,7 @@ def _upload(
 def _report(session: SessionDep, job: Job | None) -> UploadReport | None:
     if job is None or job.is_under_way:
         return None
-    return shown(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
+    return report_view(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
 
 
 def _questions(

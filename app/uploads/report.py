@@ -114,7 +114,7 @@ class UploadReport:
         return sum(counts.outranked for _, counts in self.rows)
 
 
-def shown(report: JsonObject | None, *, is_stored: bool = False) -> UploadReport | None:
+def report_view(report: JsonObject | None, *, is_stored: bool = False) -> UploadReport | None:
     """Return the report on the file of an upload, or None. Stored structures link to their usage."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime
 
 from app.database.session import SessionDep
 from app.errors import FieldsInvalid
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
 from app.usage import answers, periods, service
 from app.usage.answers import (
@@ -139,7 +139,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     document = read_object(made.document)
     try:
         sizes = service.sizes_compared(
-            session, evaluate(document, curves_beside(session), compares=False), period
+            session, evaluate(document, curves_for(session), compares=False), period
         )
     # A document that cannot be calculated yet is still an answer, because it can be completed.
     except PlanRefused:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
 from app.errors import Conflict
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.editor.pages import BodyDep
@@ -206,7 +206,7 @@ def check(
 
 
 def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> PlanPreview:
-    result = evaluate(document, curves_beside(session), compares=False)
+    result = evaluate(document, curves_for(session), compares=False)
     return PlanPreview(made, service.sizes_compared(session, result, period))
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
 from app.errors import Conflict
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.changes_pages import ChangeRow, document_changes, queue_words
@@ -143,7 +143,7 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
 def _preview(
     session: Session, plan: StoredVersion, made: DraftPlan, document: PlanDocument, period: Period
 ) -> TakeOverPreview:
-    evaluated = evaluate(document, curves_beside(session), compares=False)
+    evaluated = evaluate(document, curves_for(session), compares=False)
     result: JsonObject = evaluated.as_json()
     # Both documents have all defaults; otherwise, keys that the form does not change would be shown as changed.
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))

@@ -19,20 +19,20 @@ from planner_core.whatif.loss import LossAnswer, losses_of
 if TYPE_CHECKING:
     from app.database.engine import Database
 
-Asked = TypeVar("Asked", contravariant=True)
+Question = TypeVar("Question", contravariant=True)
 Answered = TypeVar("Answered", covariant=True)
 
 
-class Answering(Protocol[Asked, Answered]):
+class Answering(Protocol[Question, Answered]):
     """A function of the core that answers a question about a plan."""
 
-    def __call__(self, document: PlanDocument, asked: Asked, /, *, curve: Curve | None) -> Answered:
+    def __call__(self, document: PlanDocument, asked: Question, /, *, curve: Curve | None) -> Answered:
         """Return the answer."""
         ...
 
 
 def ask(
-    answer: Answering[Asked, Answered], document: PlanDocument, question: Asked, curves: Curves
+    answer: Answering[Question, Answered], document: PlanDocument, question: Question, curves: Curves
 ) -> Answered:
     """Answer a question with the fitted curve that the plan names.
 

@@ -180,7 +180,7 @@ def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
         yield LaneSpot(minute, sign, f"queue-mark {kind}", title)
 
 
-def said(found: FillingUp) -> str:
+def filling_summary(found: FillingUp) -> str:
     """Return the answer to the question in two sentences."""
     name, end = found.result.cfrm_name, shown_minutes(found.outage_minutes)
     if not found.messages_arriving:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.fits.resolve import curve_of
 from app.plans import service
 from app.plans.stored import StoredVersion
@@ -19,7 +19,7 @@ from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
-from app.whatif.filling_charts import Happening, filling_chart, happenings, said
+from app.whatif.filling_charts import Happening, filling_chart, filling_summary, happenings
 from app.whatif.one_structure import path_of, plan_with
 from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
@@ -74,13 +74,13 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
         worked_out, said_of_curve = structure_of(
-            document, structure, curve=curve_of(document, curves_beside(session))
+            document, structure, curve=curve_of(document, curves_for(session))
         )
         cfrm_name = worked_out.cfrm_name
         form = read_question(Outage, request.query_params, _fields(document, worked_out), structure=structure)
         if form.question is not None:
             found = fill_structure(document, worked_out, form.question, said=said_of_curve)
-            summary = said(found)
+            summary = filling_summary(found)
     except PlanRefused as error:
         refused = error.findings
     except InputInvalid as error:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.fits.kept import curves_beside
+from app.fits.kept import curves_for
 from app.plans import service
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
@@ -60,8 +60,8 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     if form.question is not None:
         try:
             question = form.question.model_copy(update={"explain": True})
-            advice = ask(advise, plan, question, curves_beside(session))
-            summary = said(advice)
+            advice = ask(advise, plan, question, curves_for(session))
+            summary = threshold_summary(advice)
         except PlanRefused as error:
             refused = error.findings
         except InputInvalid as error:
@@ -87,7 +87,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     return render(request, "whatif/thresholds.html", page, status_code=200 if advice else 422)
 
 
-def said(advice: ThresholdAdvice) -> str:
+def threshold_summary(advice: ThresholdAdvice) -> str:
     """Return the answer to the question in two sentences."""
     rules = ", ".join(f"{rule.threshold} % {rule.size_over}" for rule in advice.rules if rule.is_on)
     words = f"{rules}: {advice.cfrm_name} holds {grouped(advice.capacity)} messages"

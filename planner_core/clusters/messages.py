@@ -70,9 +70,9 @@ _YES: Final = {
     "0": False,
     "": None,
 }
-ToldBind = Bind | Literal["AS_Q_DEF"]
+BindOption = Bind | Literal["AS_Q_DEF"]
 """How an application binds; `AS_Q_DEF`: as defined by DEFBIND of the queue."""
-_BINDS: Final[tuple[tuple[str, ToldBind], ...]] = (
+_BINDS: Final[tuple[tuple[str, BindOption], ...]] = (
     ("NOTFIXED", "NOTFIXED"),
     ("GROUP", "GROUP"),
     ("OPEN", "OPEN"),
@@ -96,7 +96,7 @@ class WaitingMessage:
     original_put_at: datetime | None = None
     """Put time in the application's descriptor, inside the header."""
     token_is_zero: bool | None = None
-    bind: ToldBind | None = None
+    bind: BindOption | None = None
     logical_order: bool | None = None
     names_queue_manager: bool | None = None
 
@@ -322,7 +322,7 @@ class _Reading:
             names_queue_manager=self._yes_no(given, "names_queue_manager", number, line),
         )
 
-    def _bind(self, text: str, number: int, line: int) -> ToldBind | None:
+    def _bind(self, text: str, number: int, line: int) -> BindOption | None:
         word = re.sub(r"[^A-Z]", "", text.upper())
         if not word:
             return None

@@ -29,7 +29,7 @@ from planner_core.names import QUEUE_PATTERN
 from planner_core.wire import Answer, Exact, Hidden, copied
 
 GroupedBy = Literal["correl_id", "time", "order"]
-ToldBasis = Literal["high_q_depth", "maxdepth", "qdepthlo"]
+ReportedBasis = Literal["high_q_depth", "maxdepth", "qdepthlo"]
 DepthBasis = Literal["given", "set_before", "assumed"]
 RateBasis = Literal["time_since_reset", "creation_times", "no_activity"]
 Counted = Literal["since_the_set_before", "shorter", "longer"]
@@ -174,7 +174,7 @@ class Reconciliation(Answer):
     msg_deq_count: Annotated[int, Field(description="Sum over the members.")]
     computed_depth: int | None
     told_depth: Annotated[int | None, Field(description="The depth that the event itself shows.")]
-    told_basis: ToldBasis | None
+    told_basis: ReportedBasis | None
 
     @computed_field
     @property
@@ -583,7 +583,7 @@ def _reconciled(
 
 def _told_depth(
     messages: Sequence[EventMessage], event: Event, facts: QueueFacts, *, is_shared: bool | None
-) -> tuple[int | None, ToldBasis | None]:
+) -> tuple[int | None, ReportedBasis | None]:
     """Return the depth that the event itself shows, and the value that shows it.
 
     A queue manager updates HighQDepth of a shared queue at its own puts: without a put it shows nothing.

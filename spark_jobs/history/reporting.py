@@ -46,7 +46,7 @@ def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 @dataclass
-class Teller:
+class ProgressReporter:
     """A reporter of progress, which prints at most a few lines per second."""
 
     file: str

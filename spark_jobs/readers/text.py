@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from planner_core.inputs import LOOKED_AT_BYTES, decode_text
+from planner_core.inputs import PREVIEW_BYTES, decode_text
 from spark_jobs.readers.result import NotReadable
 from spark_jobs.smf.unzip import GZIP_MAGIC
 
@@ -86,7 +86,7 @@ class TextFile:
 
     def _first(self, file: io.BufferedReader) -> bytes:
         try:
-            return file.read(LOOKED_AT_BYTES)
+            return file.read(PREVIEW_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             msg = f"{self.path.name} starts like a gzip file but cannot be unpacked: it is damaged."
             raise NotReadable(msg) from None

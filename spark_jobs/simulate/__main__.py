@@ -25,7 +25,7 @@ EXIT_OK, EXIT_REFUSED = 0, 2
 def main(argv: list[str] | None = None) -> int:
     """Simulate a site and write its files."""
     arguments = _parser().parse_args(argv)
-    teller = _Teller(wanted=arguments.progress)
+    reporter = _ProgressReporter(wanted=arguments.progress)
     try:
         written = write_simulation(
             Options(
@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
             arguments.out,
             force=arguments.force,
             days_per_file=arguments.days_per_file,
-            progress=teller,
+            progress=reporter,
         )
     except PlannerError as refusal:
         sys.stderr.write(f"{refusal}\n")
@@ -57,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     return EXIT_OK
 
 
-class _Teller:
+class _ProgressReporter:
     """A reporter of progress, which prints at most a few lines per second."""
 
     def __init__(self, *, wanted: bool) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from spark_jobs.smf.results import RangeResult
 from spark_jobs.smf.tables import TABLE_LAYOUTS, full_schema, table_fields
 
-BESIDE = ("r744_cf", "r744_storage")
+CF_TABLES = ("r744_cf", "r744_storage")
 PREFIX = "cf_"
 
 
@@ -28,7 +28,7 @@ def _added(table: str) -> list[tuple[str, str]]:
 def joined_schema() -> pa.Schema:
     """Return the columns of a structure, followed by those of its coupling facility."""
     fields = list(full_schema("r744_structure"))
-    for table in BESIDE:
+    for table in CF_TABLES:
         types = full_schema(table)
         fields += [pa.field(name, types.field(column).type) for column, name in _added(table)]
     return pa.schema(fields)
@@ -37,19 +37,19 @@ def joined_schema() -> pa.Schema:
 def structures_joined(result: RangeResult) -> list[pa.RecordBatch]:
     """Return the tables of a result joined by record."""
     wanted = joined_schema()
-    beside = {table: pa.Table.from_batches(result.batches[table], full_schema(table)) for table in BESIDE}
+    cf_rows = {table: pa.Table.from_batches(result.batches[table], full_schema(table)) for table in CF_TABLES}
     rows = {
         table: {number: row for row, number in enumerate(found.column("record").to_pylist())}
-        for table, found in beside.items()
+        for table, found in cf_rows.items()
     }
     made = []
     for batch in result.batches["r744_structure"]:
         columns = list(batch.columns)
         records = batch.column("record").to_pylist()
-        for table in BESIDE:
+        for table in CF_TABLES:
             index = pa.array([rows[table].get(record) for record in records], pa.int64())
             columns += [
-                beside[table].column(column).combine_chunks().take(index) for column, _ in _added(table)
+                cf_rows[table].column(column).combine_chunks().take(index) for column, _ in _added(table)
             ]
         made.append(pa.RecordBatch.from_arrays(columns, schema=wanted))
     return made

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from starlette.datastructures import QueryParams
 
 from app.clusters import explaining
-from app.clusters.decide_pages import shown as decision_shown
-from app.clusters.explain_view import shown as explanation_shown
+from app.clusters.decide_pages import decision_view
+from app.clusters.explain_view import explanation_view
 from app.clusters.load_view import clusters_shown
 from app.clusters.service import EXAMPLES as DECISIONS
 from app.clusters.service import decide_text, load_answer
@@ -59,9 +59,9 @@ def questions(version: StoredVersion, document: PlanDocument) -> Mapping[str, ob
     depths = (depths_of(advised(version, item, no_curves)) for item in version.result["structures"])
     return {
         "version": version,
-        "decision": decision_shown(decide_text(DECISIONS[0].text.encode())),
+        "decision": decision_view(decide_text(DECISIONS[0].text.encode())),
         "load": clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), no_curves)),
-        "explanation": explanation_shown(_explanation()),
+        "explanation": explanation_view(_explanation()),
         "reading": reading_answer(_reading()),
         "depths": tuple(each for each in depths if each),
         "form": read_question(Outage, QueryParams(), FIELDS, structure=STRUCTURE),

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.uploads import files
 from app.uploads.errors import NoRoom, UploadTooLarge
 from app.uploads.files import Incoming
-from planner_core.inputs import LOOKED_AT_BYTES
+from planner_core.inputs import PREVIEW_BYTES
 from planner_core.units import MIB
 from tests.app.uploads.support import files_on_their_way, placed, received, whole_files
 from tests.app.web.support import assert_problem, call
@@ -34,7 +34,7 @@ def test_complete_file_is_named_by_its_hash(tmp_path: Path) -> None:
     found.place()
     assert found.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert found.size_bytes == len(CONTENT)
-    assert found.first == CONTENT[:LOOKED_AT_BYTES]
+    assert found.first == CONTENT[:PREVIEW_BYTES]
     assert files.path_of(tmp_path, found.sha256).read_bytes() == CONTENT
     assert files_on_their_way(tmp_path) == []
 

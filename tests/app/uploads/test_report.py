@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.uploads.amounts import amount
-from app.uploads.report import UploadReport, shown
+from app.uploads.report import UploadReport, report_view
 from app.web.rendering import environment
 
 JSON = st.recursive(
@@ -33,18 +33,18 @@ def page(report: UploadReport) -> str:
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON))
 def test_unusual_report_is_shown(part: dict[str, object]) -> None:
-    report = shown({"files": [part]})
+    report = report_view({"files": [part]})
     assert report is not None
     assert "Contents of the file" in page(report)
 
 
 @given(JSON)
 def test_invalid_report_is_ignored(value: object) -> None:
-    assert shown({"files": value}) is None or isinstance(value, list)
+    assert report_view({"files": value}) is None or isinstance(value, list)
 
 
 def test_records_are_sorted_by_number() -> None:
-    report = shown({"files": [{"records": {"116-1": 3, "115-216": 2, "115-2": 1, "odd": 4}}]})
+    report = report_view({"files": [{"records": {"116-1": 3, "115-216": 2, "115-2": 1, "odd": 4}}]})
     assert report is not None
     assert [each.type for each in report.records] == ["115-2", "115-216", "116-1", "odd"]
     assert report.records[0].title == "MQ statistics: messages, CF structures, SMDS"
@@ -59,7 +59,7 @@ def test_records_are_sorted_by_number() -> None:
 )
 def test_type_with_some_skipped_records_is_listed_under_both(part: dict[str, object]) -> None:
     skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
-    report = shown({"files": [{**part, "skipped": skipped}]})
+    report = report_view({"files": [{**part, "skipped": skipped}]})
     assert report is not None
     assert [(each.type, each.records, each.was_read) for each in report.records] == [
         ("74-4", 2, True), ("2", 1, False), ("74-4", 3, False),
@@ -68,7 +68,7 @@ def test_type_with_some_skipped_records_is_listed_under_both(part: dict[str, obj
 
 def test_replacing_and_superseded_rows_are_reported() -> None:
     counts = {"read": 9, "new": 1, "replacing": 3, "duplicates": 5, "outranked": 4, "conflicts": 0}
-    report = shown({"files": [{"rows": {"queue_usage": counts}}]})
+    report = report_view({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
     assert (report.rows[0][1].replacing, report.outranked) == (3, 4)
     assert "of the rows already there come from a more trusted source" in page(report)
@@ -76,7 +76,7 @@ def test_replacing_and_superseded_rows_are_reported() -> None:
 
 def test_findings_are_emphasized() -> None:
     found = [{"code": "TIMES_IN_THE_FUTURE", "severity": "warning", "message": "A clock was wrong."}]
-    report = shown({"files": [{"findings": found}]})
+    report = report_view({"files": [{"findings": found}]})
     assert report is not None
     assert '<p class="notice warning">A clock was wrong.</p>' in page(report)
 
@@ -84,14 +84,16 @@ def test_findings_are_emphasized() -> None:
 def test_only_stored_structures_link_to_their_usage() -> None:
     part = {"structures": [{"qsg": "S#1", "structure": "APP1"}, {"qsg": None, "xcf_structure": "X"}]}
     for is_stored, paths in ((True, ["/usage/S%231/APP1", ""]), (False, ["", ""])):
-        report = shown({"files": [part]}, is_stored=is_stored)
+        report = report_view({"files": [part]}, is_stored=is_stored)
         assert report is not None
         assert [each.href for each in report.structures] == paths
 
 
 def test_problems_of_a_text_have_lines_and_those_of_a_dump_have_bytes() -> None:
-    text = shown({"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]})
-    dump = shown(
+    text = report_view(
+        {"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]}
+    )
+    dump = report_view(
         {"files": [{"quarantined": {"count": 1, "first": [{"offset": 12, "length": 5, "reason": "odd"}]}}]}
     )
     assert text is not None

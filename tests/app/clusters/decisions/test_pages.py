@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.clusters.decide_pages import shown
+from app.clusters.decide_pages import decision_view
 from app.clusters.flow_chart import MOST_INSTANCES, flow_chart
 from app.clusters.load_view import clusters_shown
 from app.clusters.service import EXAMPLES
@@ -115,7 +115,7 @@ def test_steps_chart_describes_the_eliminations_in_words() -> None:
 
 def test_steps_chart_limits_the_destinations() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
-    decision = shown(answer(read_object({"instances": many})))
+    decision = decision_view(answer(read_object({"instances": many})))
     assert [len(with_class(layout, "run")) for layout in decision.chart] == [MOST_LANES, MOST_LANES]
     assert decision.lanes_omitted == 3
 

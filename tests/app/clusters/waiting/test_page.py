@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.clusters.explain_pages import SHOWN_TEXT
-from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
+from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, explanation_view
 from app.clusters.explaining import EXAMPLES, answer
 from app.web.chart_svg import layouts
 from planner_core.clusters.explain import WaitingQuestion
@@ -110,7 +110,7 @@ def test_page_limits_groups_channels_and_bars() -> None:
         {"channel": f"TO.M{number}", "queue": "Q1", "accounting_token": ELIGIBLE}
         for number in range(MOST_GROUPS + 5)
     ]
-    found = shown(answer(WaitingQuestion(), displays=[("d", display(*rows))], messages=messages))
+    found = explanation_view(answer(WaitingQuestion(), displays=[("d", display(*rows))], messages=messages))
     assert (len(found.groups), found.groups_left_out) == (MOST_GROUPS, 5)
     assert (len(found.channels), found.channels_left_out) == (MOST_BARS, MOST_GROUPS + 5 - MOST_BARS)
     assert len(found.chart.bars) == MOST_BARS
@@ -120,7 +120,7 @@ def test_bar_lengths_are_proportional_to_counts() -> None:
     rows = [{"channel": "TO.A", "accounting_token": "00"}] * 3 + [
         {"channel": "TO.B", "accounting_token": "00"}
     ]
-    found = shown(answer(WaitingQuestion(), displays=[], messages=rows))
+    found = explanation_view(answer(WaitingQuestion(), displays=[], messages=rows))
     assert [(bar.name, bar.text, bar.extent) for bar in found.chart.bars] == [
         ("TO.A", "3", 3),
         ("TO.B", "1", 1),
