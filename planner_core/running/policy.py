@@ -14,7 +14,7 @@ from typing import Final
 from planner_core.errors import SizeSyntax
 from planner_core.running.unstated import Unstated, has_every_key, states
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.texts.cfrm.render import policy_size
+from planner_core.texts.cfrm.render import policy_bytes, policy_size
 from planner_core.texts.cfrm.text import PolicyParameter, PolicyText, TextStatement
 from planner_core.units import parse_size
 
@@ -139,17 +139,18 @@ def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
 def planned(structure: StructureResult) -> dict[str, Setting]:
     """Return the planned settings of a structure: the keywords of its policy statement."""
     sizes, placement = structure.sizes, structure.placement
+    # Sizes as a policy states them: compared exactly, a size in whole M would differ from its plan after each merge.
     said: dict[str, Setting] = {
-        "SIZE": _in_policy(sizes.size_bytes),
-        "INITSIZE": _in_policy(sizes.initsize_bytes),
+        "SIZE": policy_bytes(sizes.size_bytes),
+        "INITSIZE": policy_bytes(sizes.initsize_bytes),
         "ALLOWAUTOALT": placement.allow_auto_alter,
         "FULLTHRESHOLD": placement.full_threshold,
         "DUPLEX": placement.duplex,
     }
     if sizes.minsize_bytes is not None:
-        said["MINSIZE"] = _in_policy(sizes.minsize_bytes)
+        said["MINSIZE"] = policy_bytes(sizes.minsize_bytes)
     if placement.scm_bytes is not None:
-        said["SCMMAXSIZE"] = _in_policy(placement.scm_bytes)
+        said["SCMMAXSIZE"] = policy_bytes(placement.scm_bytes)
         said["SCMALGORITHM"] = placement.scm_algorithm
     if placement.enforce_order:
         said["ENFORCEORDER"] = True
@@ -199,12 +200,6 @@ def wanted(
 def field_of(structure: StructureResult, keyword: str) -> str:
     """Return the JSON pointer of the key that sets a keyword."""
     return f"{structure.pointer}/{_KEYS[keyword]}"
-
-
-def _in_policy(size_bytes: int) -> int:
-    """Return a size as it is read back from a policy [bytes]."""
-    # A policy states whole K: compared in bytes, the same size would differ after each merge.
-    return parse_size(policy_size(size_bytes))
 
 
 _UNIT = re.compile(r"\s*[0-9.]+\s*(?P<unit>[KMGT])?B?\s*", re.IGNORECASE)

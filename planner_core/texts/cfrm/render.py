@@ -12,19 +12,28 @@ from collections.abc import Iterator
 from planner_core.document.model import CouplingFacility, PlanDocument
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.structure_result import Placement, StructureResult
-from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
+from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, round_up
 
 LAST_COLUMN = 71
 _INDENT = " " * 13
-_MOST_DIGITS = 9
-"""The maximum number of digits of a size before its unit."""
+_MOST_OF_A_UNIT = 999_999_999
+"""A size has at most nine digits before its unit."""
 _COMMENT_AT = 40
 
 
 def policy_size(size_bytes: int) -> str:
     """Return a size as a policy states it: in K, the default unit, or in M if nine digits of K do not suffice."""
-    kib = bytes_to_kib_ceil(size_bytes)
-    return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
+    unit = _unit_of(size_bytes)
+    return f"{ceil_div(size_bytes, unit)}{'M' if unit == MIB else ''}"
+
+
+def policy_bytes(size_bytes: int) -> int:
+    """Return the size that the text of a policy means, in whole units [bytes]."""
+    return round_up(size_bytes, multiple=_unit_of(size_bytes))
+
+
+def _unit_of(size_bytes: int) -> int:
+    return KIB if bytes_to_kib_ceil(size_bytes) <= _MOST_OF_A_UNIT else MIB
 
 
 def _sized(keyword: str, size_bytes: int) -> str:

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
-from planner_core.texts.cfrm.render import LAST_COLUMN, fragment, job, policy_size, structure_lines
+from planner_core.texts.cfrm.render import (
+    LAST_COLUMN,
+    fragment,
+    job,
+    policy_bytes,
+    policy_size,
+    structure_lines,
+)
+from planner_core.units import parse_size
 from tests.planner_core.plans import job_plan, policy_documents, varied
 
 K, M = 1024, 1024**2
@@ -93,6 +101,7 @@ def test_group_name_is_padded_in_every_structure_name() -> None:
 )
 def test_sizes_are_in_k_up_to_nine_digits_and_rounded_up(size: int, text: str) -> None:
     assert policy_size(size) == text
+    assert policy_bytes(size) == parse_size(text)
 
 
 @pytest.mark.parametrize(
