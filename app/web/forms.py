@@ -233,7 +233,10 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
     errors = {}
     for field in fields:
         text = field.value.strip()
-        value = values[field.name] = value_of(field.kind, text) if text else None
+        value: Any = value_of(field.kind, text) if text else None
+        if field.kind == "bytes" and value is not None:
+            value = _one_size(value)
+        values[field.name] = value
         if not text and field.required:
             errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
         elif value is not None and _is_unreadable(field.kind, value):
@@ -241,13 +244,15 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
     return values, errors
 
 
+def _one_size(text: str) -> int | str:
+    """Return the bytes of one size, or the text itself if it is not one."""
+    try:
+        return bytes_of(text)
+    except SizeSyntax:
+        return text
+
+
 def _is_unreadable(kind: Kind, value: object) -> bool:
-    if kind == "bytes":
-        try:
-            bytes_of(str(value))
-        except SizeSyntax:
-            return True
-        return False
     return kind in _UNREADABLE and (
         isinstance(value, str) or (isinstance(value, int | Decimal) and value < 0)
     )

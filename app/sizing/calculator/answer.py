@@ -17,7 +17,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult, PlanTotals
 from planner_core.provenance import Explanation
-from planner_core.sizing.structure_answer import StructureAnswer, structure_answer
+from planner_core.sizing.structure_answer import StructureAnswer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.outputs import render_output
 from planner_core.wire import Answer
@@ -138,15 +138,15 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
         PlanRefused: No such plan can exist.
     """
     result = evaluate(document)
-    totals = result.answer().totals
+    answer = result.answer()
     reasons = {explanation.figure: explanation for explanation in explain_result(result)}
-    shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(result.structures))
+    shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(answer.structures))
     application = next(structure for structure in shown if structure.is_application)
     outputs, refusal = _outputs(document, result, form)
     return CalculatorResult(
         application=application,
         structures=shown,
-        totals=_figures(totals, "/totals", "together", reasons),
+        totals=_figures(answer.totals, "/totals", "together", reasons),
         demand=_demand(form, document.structures[0].queues[0]),
         chart=_chart(result),
         findings=result.findings,
@@ -157,9 +157,9 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
 
 
 def _structure(
-    structure: StructureResult, index: int, reasons: Mapping[str, Explanation]
+    structure: StructureAnswer, index: int, reasons: Mapping[str, Explanation]
 ) -> StructureFigures:
-    figures = _figures(structure_answer(structure), f"/structures/{index}", structure.name, reasons)
+    figures = _figures(structure, f"/structures/{index}", structure.name, reasons)
     if structure.role != "application":
         # CSQ_ADMIN and CSQSYSAPPL have no offload rules, so figures with offload would repeat the others.
         figures = {name: figure for name, figure in figures.items() if "offload" not in name}
