@@ -16,7 +16,6 @@ from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
 from planner_core.plan.result import CurveComparison, PlanResult
-from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70
 MOST_FINDINGS = 40
@@ -32,8 +31,8 @@ class PanelRow:
 
     name: str
     need_bytes: int
-    initsize_kib: int
-    size_kib: int
+    initsize_bytes: int
+    size_bytes: int
     binding: str
 
 
@@ -42,8 +41,8 @@ class Panel:
     """Totals, structures and findings; there are no rows without a result."""
 
     summary: str
-    initsize_kib: int
-    size_kib: int
+    initsize_bytes: int
+    size_bytes: int
     rows: tuple[PanelRow, ...]
     rows_omitted: int
     findings: tuple[FindingView, ...]
@@ -94,17 +93,17 @@ def _answered(result: PlanResult, typed: Typed, checked: CheckedForm) -> Panel:
         PanelRow(
             structure.name,
             structure.sizes.need_bytes,
-            bytes_to_kib_ceil(structure.sizes.initsize_bytes),
-            bytes_to_kib_ceil(structure.sizes.size_bytes),
+            structure.sizes.initsize_bytes,
+            structure.sizes.size_bytes,
             structure.load.binding if structure.load is not None and structure.load.demand.messages else "",
         )
         for structure in result.structures
     )
-    initsize, size = sum(row.initsize_kib for row in rows), sum(row.size_kib for row in rows)
+    initsize, size = sum(row.initsize_bytes for row in rows), sum(row.size_bytes for row in rows)
     return Panel(
         summary=_summary(initsize, size, result.findings),
-        initsize_kib=initsize,
-        size_kib=size,
+        initsize_bytes=initsize,
+        size_bytes=size,
         rows=rows[:MOST_ROWS],
         rows_omitted=max(len(rows) - MOST_ROWS, 0),
         findings=_findings(result.findings[:MOST_FINDINGS], typed, checked),
@@ -136,10 +135,8 @@ def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> t
     return findings_shown(items, target_of=target, label_of=label)
 
 
-def _summary(initsize_kib: int, size_kib: int, findings: Sequence[Finding]) -> str:
-    words = [
-        f"The group takes {plain(kib_to_bytes(initsize_kib))} INITSIZE, {plain(kib_to_bytes(size_kib))} SIZE."
-    ]
+def _summary(initsize_bytes: int, size_bytes: int, findings: Sequence[Finding]) -> str:
+    words = [f"The group takes {plain(initsize_bytes)} INITSIZE, {plain(size_bytes)} SIZE."]
     for severity, one, many in (("error", "error", "errors"), ("warning", "warning", "warnings")):
         number = sum(finding.severity == severity and not finding.acknowledged for finding in findings)
         if number:
