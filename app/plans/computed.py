@@ -60,21 +60,19 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
         PlanRefused: The plan is not possible, or its curve cannot be used.
     """
     result = evaluate(document, curves)
-    shown = result.as_json()
+    answer = result.answer()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
-    totals = shown["totals"]
-    assert isinstance(totals, dict)  # noqa: S101 - for the type checker
     return ComputedPlan(
         document=canonical(document),
         schema_version=document.schema_version,
         core_version=result.core_version,
-        curve=json.dumps(shown["curve"]),
-        result=to_json(shown).decode(),
+        curve=json.dumps(answer.curve.as_json()),
+        result=answer.json_bytes().decode(),
         explanations=_explanations(result),
         qsg=document.qsg,
-        structures=totals["structures"],
-        initsize_kib=totals["initsize_kib"],
-        size_kib=totals["size_kib"],
+        structures=answer.totals.structures,
+        initsize_kib=answer.totals.initsize_kib,
+        size_kib=answer.totals.size_kib,
         errors=open_findings["error"],
         warnings=open_findings["warning"],
         infos=open_findings["info"],
