@@ -68,7 +68,8 @@ def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonOb
     if not found.get("depth_events"):
         return {}
     name, document = found["name"], version.document_object
-    sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
+    # A document reads a bare number as K, the unit of the stored figures.
+    sizes = {key: found[f"{key}_kib"] for key in ("initsize", "size")}
     # The structure is evaluated alone, because reading all of a large document takes long, and with its stored sizes,
     # because another release could calculate different ones.
     structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
