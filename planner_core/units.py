@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Final
 
-from pydantic import PlainSerializer
+from pydantic import AfterValidator, PlainSerializer
 
 from planner_core.errors import OutOfRange, SizeSyntax
 from planner_core.wire import Unchecked
@@ -117,8 +117,6 @@ def bytes_to_mib(size_bytes: int) -> float:
     return size_bytes / MIB
 
 
-Kib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_kib_ceil, return_type=int)]
-"""Bytes that an answer shows in KiB, rounded up; the alias of such a field ends in _kib."""
 Mib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_mib, return_type=float)]
 """Bytes that an answer shows in MiB; the alias of such a field ends in _mib."""
 
@@ -140,3 +138,7 @@ def mib_to_bytes(mib: Decimal | Fraction | int) -> Fraction:
 def kib_to_bytes(kib: int) -> int:
     """Return KiB in bytes."""
     return kib * KIB
+
+
+Kib = Annotated[int, AfterValidator(kib_to_bytes), PlainSerializer(bytes_to_kib_ceil, return_type=int)]
+"""Bytes that JSON has in KiB, rounded up; the alias of such a field ends in _kib."""

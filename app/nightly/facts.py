@@ -22,7 +22,8 @@ from planner_core.contracts.nightly import (
     PlannedOffloadRule,
     PlannedStructure,
 )
-from planner_core.units import kib_to_bytes, parse_size
+from planner_core.sizing.structure_answer import StoredStructure, stored_structures
+from planner_core.units import parse_size
 from planner_core.wire import JsonObject
 
 APPLICATION = "application"
@@ -68,28 +69,28 @@ def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
     document: JsonObject = json.loads(plan.document)
     asked = {each["name"]: each for each in document["structures"]}
     return [
-        _structure(plan, found, asked[found["name"]])
-        for found in json.loads(plan.result)["structures"]
-        if found["role"] == APPLICATION and found["name"] in asked
+        _structure(plan, found, asked[found.name])
+        for found in stored_structures(json.loads(plan.result))
+        if found.role == APPLICATION and found.name in asked
     ]
 
 
-def _structure(plan: repository.AnyRow, found: JsonObject, asked: JsonObject) -> PlannedStructure:
+def _structure(plan: repository.AnyRow, found: StoredStructure, asked: JsonObject) -> PlannedStructure:
     entries, elements = asked.get("entry_to_element_ratio") or USUAL_RATIO
     return PlannedStructure(
         plan=plan.name,
         version=plan.number,
         qsg=plan.qsg,
-        structure=found["name"],
-        full_threshold=found["full_threshold"],
+        structure=found.name,
+        full_threshold=found.full_threshold,
         offload_rules=tuple(
             PlannedOffloadRule(rule["usage_over"], parse_size(rule["size_over"]))
             for rule in (asked.get("offload") or {}).get("rules") or ()
         ),
-        initsize_bytes=kib_to_bytes(found["initsize_kib"]),
-        size_bytes=kib_to_bytes(found["size_kib"]),
-        need_bytes=found["need_bytes"],
-        entries=found["entries"],
-        elements=found["elements"],
+        initsize_bytes=found.initsize_bytes,
+        size_bytes=found.size_bytes,
+        need_bytes=found.need_bytes,
+        entries=found.entries,
+        elements=found.elements,
         ratio=(entries, elements),
     )

@@ -6,8 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.stored import StoredVersion
@@ -15,8 +14,7 @@ from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step, read_source
 from planner_core.sizing.placement import AllocationGroup, FacilityStorage, allocate, question
-from planner_core.sizing.structure_result import Placement, StructureResult
-from planner_core.units import kib_to_bytes
+from planner_core.sizing.structure_answer import StoredStructure
 from planner_core.wire import JsonObject
 
 ROLES = {
@@ -200,35 +198,13 @@ def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     )
 
 
-def stored_group(version: StoredVersion) -> AllocationGroup:
+def stored_group(version: StoredVersion) -> AllocationGroup[StoredStructure]:
     """Return the structures of a version with their stored sizes, for placement."""
     return AllocationGroup(
         plan=version.name,
         cfcc_level=version.result["cfcc_level"],
         coupling_facilities=version.coupling_facilities,
-        structures=[cast(StructureResult, _stored_structure(item)) for item in version.result["structures"]],
-    )
-
-
-def _stored_structure(item: JsonObject) -> SimpleNamespace:
-    """Return a structure with the members that placement reads."""
-    return SimpleNamespace(
-        name=item["name"],
-        cfrm_name=item["cfrm_name"],
-        role=item["role"],
-        placement=Placement(
-            preflist=tuple(item["preflist"]),
-            exclist=tuple(item["exclist"]),
-            duplex=item["duplex"],
-            full_threshold=item["full_threshold"],
-            allow_auto_alter=item["allow_auto_alter"],
-            duplex_site=item.get("duplex_site"),
-            enforce_order=item.get("enforce_order", False),
-            augmented_bytes=kib_to_bytes(item.get("augmented_kib", 0)),
-        ),
-        sizes=SimpleNamespace(
-            initsize_bytes=kib_to_bytes(item["initsize_kib"]), size_bytes=kib_to_bytes(item["size_kib"])
-        ),
+        structures=version.structures,
     )
 
 

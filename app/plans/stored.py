@@ -15,6 +15,7 @@ from planner_core.document.model import CouplingFacility, PlanDocument, Structur
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding, read_findings
+from planner_core.sizing.structure_answer import StoredStructure, stored_structures
 from planner_core.wire import Answer, JsonObject
 
 EXAMPLE_CHOICE = ".example"
@@ -101,6 +102,11 @@ class StoredVersion:
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the result."""
         return read_findings(self.result["findings"])
+
+    @cached_property
+    def structures(self) -> tuple[StoredStructure, ...]:
+        """The structures of the result, for calculations."""
+        return stored_structures(self.result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from planner_core.sizing.placement import (
     at_size,
     is_roomy,
 )
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import format_mib
 
 
-def check_allocation(allocation: Allocation) -> Iterator[Finding]:
+def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
     """Yield the findings on the allocation with all coupling facilities available.
 
     Args:
@@ -57,13 +58,15 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
         yield from _check_at_size(allocation)
 
 
-def other_orders(wanted: Sequence[AllocationRequest]) -> Iterator[list[AllocationRequest]]:
+def other_orders(
+    wanted: Sequence[AllocationRequest[StructureResult]],
+) -> Iterator[list[AllocationRequest[StructureResult]]]:
     """Yield other orders of allocation to try: reversed, and the largest first."""
     yield list(wanted)[::-1]
     yield sorted(wanted, key=lambda each: -each.bytes_wanted)
 
 
-def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
+def _lacking(allocation: Allocation[StructureResult]) -> frozenset[tuple[str, bool]]:
     """Return the structures, and the second copies, that have no place."""
     return frozenset(
         (each.wanted.structure, not each.now)
@@ -73,7 +76,9 @@ def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
     )
 
 
-def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Finding]:
+def _check_placed(
+    each: PlacedStructure[StructureResult], allocation: Allocation[StructureResult]
+) -> Iterator[Finding]:
     wanted, result, board = each.wanted, each.wanted.result, allocation.board
     name, at = result.name, f"{result.pointer}/preflist"
     if not each.now:
@@ -109,7 +114,9 @@ def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Fin
             )
 
 
-def _no_place(each: PlacedStructure, asked: AllocationQuestion) -> Iterator[Finding]:
+def _no_place(
+    each: PlacedStructure[StructureResult], asked: AllocationQuestion[StructureResult]
+) -> Iterator[Finding]:
     """Yield the finding on a structure, or on its second copy, that fits in no coupling facility."""
     wanted, result = each.wanted, each.wanted.result
     if not wanted.preflist:
@@ -133,7 +140,7 @@ def _no_place(each: PlacedStructure, asked: AllocationQuestion) -> Iterator[Find
     yield finding(code, message, field=f"{result.pointer}/preflist", structure=result.name)
 
 
-def _check_growth(use: FacilityUse) -> Iterator[Finding]:
+def _check_growth(use: FacilityUse[StructureResult]) -> Iterator[Finding]:
     facility, room, free = use.facility, use.room_bytes, use.free_at_size_bytes
     if room is None or free is None or facility.storage_bytes is None:
         return
@@ -152,7 +159,7 @@ def _check_growth(use: FacilityUse) -> Iterator[Finding]:
         )
 
 
-def _check_at_size(allocation: Allocation) -> Iterator[Finding]:
+def _check_at_size(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
     """Report structures that have a place with INITSIZE, but none if all structures are allocated with SIZE."""
     places, grown = allocation.places, at_size(allocation.asked)
     if is_roomy(grown):

@@ -69,7 +69,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     )
 
 
-def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation:
+def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[StructureResult]:
     """Allocate the structures of a document in its coupling facilities, counted with INITSIZE."""
     group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
     return allocate(question([group]))
@@ -81,7 +81,7 @@ _LARGER_THAN_CF = {
 }
 
 
-def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Finding]:
+def found_on_places(found: Sequence[Finding], allocation: Allocation[StructureResult]) -> list[Finding]:
     """Return findings on an allocation, except on structures that would not even fit in an empty coupling facility."""
     known = {(each.code, each.structure) for each in found}
     return [

@@ -160,7 +160,7 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
 
 
 def _inputs_of(
-    structures: Sequence[AllocationRequest], key: str, numbers: Mapping[str, int]
+    structures: Sequence[AllocationRequest[StructureResult]], key: str, numbers: Mapping[str, int]
 ) -> Iterator[Input]:
     """Yield the sizes of structures, and their augmented space if they have any."""
     for each in structures:

@@ -122,7 +122,7 @@ class PlanResult:
     """The fitted curve, or the published one of the highest level of all structures. Each structure has its own
     curve."""
     structures: tuple[StructureResult, ...]
-    allocation: Allocation = field(repr=False)
+    allocation: Allocation[StructureResult] = field(repr=False)
     """The allocation of the structures by XCF, counted with INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)

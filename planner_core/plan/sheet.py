@@ -10,6 +10,7 @@ from planner_core.sizing.placement import (
     AllocationGroup,
     AllocationRequest,
     FacilityUse,
+    PlaceableStructure,
     allocate,
     question,
 )
@@ -45,7 +46,7 @@ class SheetFacility:
     the largest value of the others.
     """
 
-    use: FacilityUse
+    use: FacilityUse[PlaceableStructure]
     rows: tuple[SheetRow, ...]
     stated_differently: tuple[str, ...]
 
@@ -69,7 +70,7 @@ class Sheet:
     assumption: str = ASSUMPTION
 
 
-def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
+def sheet(groups: Sequence[AllocationGroup[PlaceableStructure]]) -> Sheet:
     """Return one sheet for all plans, with their structures placed together.
 
     Args:
@@ -102,7 +103,9 @@ def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
     )
 
 
-def _each_once(groups: Iterable[AllocationGroup]) -> tuple[list[AllocationGroup], set[str]]:
+def _each_once(
+    groups: Iterable[AllocationGroup[PlaceableStructure]],
+) -> tuple[list[AllocationGroup[PlaceableStructure]], set[str]]:
     """Return the groups with each structure in the first plan that has it, and the names in several plans."""
     # A sysplex has one structure of a name, and `question` refuses two; a sheet must still show plans that overlap.
     seen: set[str] = set()
@@ -117,13 +120,13 @@ def _each_once(groups: Iterable[AllocationGroup]) -> tuple[list[AllocationGroup]
     return found, twice
 
 
-def _rows(use: FacilityUse) -> tuple[SheetRow, ...]:
+def _rows(use: FacilityUse[PlaceableStructure]) -> tuple[SheetRow, ...]:
     name = use.facility.name
     first = [_row(each, name, is_second_copy=False) for each in use.first]
     return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
 
 
-def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> SheetRow:
+def _row(wanted: AllocationRequest[PlaceableStructure], facility: str, *, is_second_copy: bool) -> SheetRow:
     return SheetRow(
         plan=wanted.plan,
         structure=wanted.structure,

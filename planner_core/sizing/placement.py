@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, Protocol, TypeVar
 
 from pydantic import Field, computed_field
 
@@ -20,7 +20,7 @@ from planner_core.document.model import CouplingFacility
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
 from planner_core.provenance import Basis, SourceText
-from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.structure_result import Placement, Role
 from planner_core.units import Mib, bytes_to_kib_ceil, format_mib
 from planner_core.wire import Answer, Hidden
 
@@ -103,12 +103,43 @@ class Facility:
         return self.occupied_bytes + self.dumpspace_bytes
 
 
+class PlaceableStructure(Protocol):
+    """The part of a structure that decides where XCF allocates it."""
+
+    # Properties, because a member of a protocol that can be assigned would not match the fields of a frozen dataclass.
+    @property
+    def cfrm_name(self) -> str:
+        """Its name in the CFRM policy."""
+
+    @property
+    def role(self) -> Role:
+        """Its role in the group."""
+
+    @property
+    def placement(self) -> Placement:
+        """Its keywords in the CFRM policy."""
+
+    @property
+    def initsize_bytes(self) -> int:
+        """INITSIZE, without augmented space."""
+
+    @property
+    def size_bytes(self) -> int:
+        """SIZE, without augmented space."""
+
+
+# A structure of an evaluated plan, or of a stored result. Checks and losses need more of it than placement does, and only
+# an evaluated plan has that.
+S = TypeVar("S", bound=PlaceableStructure)
+S_co = TypeVar("S_co", bound=PlaceableStructure, covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class AllocationRequest:
+class AllocationRequest(Generic[S_co]):
     """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the size that the question counts."""
 
     plan: str
-    result: StructureResult
+    result: S_co
     bytes_wanted: int
     initsize_bytes: int
     size_bytes: int
@@ -198,13 +229,13 @@ class Board:
         """Return the storage that the plans' structures use in a coupling facility."""
         return self._used.get(facility, 0)
 
-    def put(self, wanted: AllocationRequest, facility: str) -> None:
+    def put(self, wanted: AllocationRequest[PlaceableStructure], facility: str) -> None:
         """Allocate an instance of a structure in a coupling facility."""
         self.places.setdefault(wanted.structure, []).append(facility)
         self._used[facility] = self._used.get(facility, 0) + wanted.bytes_wanted
         self._inside.setdefault(facility, set()).add(wanted.structure)
 
-    def drop(self, wanted: AllocationRequest, facility: str) -> None:
+    def drop(self, wanted: AllocationRequest[PlaceableStructure], facility: str) -> None:
         """Remove the instance of a structure from a coupling facility."""
         self.places[wanted.structure].remove(facility)
         self._used[facility] -= wanted.bytes_wanted
@@ -221,12 +252,12 @@ class Board:
         return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
 
 
-def first_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
+def first_choice(wanted: AllocationRequest[PlaceableStructure], board: Board) -> PlacementChoice:
     """Return the choice of a coupling facility for a structure."""
     return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
 
 
-def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
+def second_choice(wanted: AllocationRequest[PlaceableStructure], board: Board) -> PlacementChoice:
     """Return the choice of a coupling facility for the second copy; the first is on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
@@ -235,7 +266,7 @@ def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
 
 
 def _decide(
-    wanted: AllocationRequest, board: Board, candidates: Sequence[FacilityCandidate]
+    wanted: AllocationRequest[PlaceableStructure], board: Board, candidates: Sequence[FacilityCandidate]
 ) -> PlacementChoice:
     """Return the best candidate with room, and the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
@@ -261,7 +292,7 @@ def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> s
     return best.ranks[-1][0]
 
 
-def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidate:
+def _judge(wanted: AllocationRequest[PlaceableStructure], board: Board, at: int) -> FacilityCandidate:
     facility = board.facilities[wanted.preflist[at]]
     ruled_out = _ruled_out(facility, board)
     free = None if ruled_out else board.free_bytes(facility.name)
@@ -280,7 +311,9 @@ def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidat
     return FacilityCandidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
 
 
-def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
+def _preferences(
+    wanted: AllocationRequest[PlaceableStructure], board: Board, facility: Facility
+) -> Iterator[tuple[str, int]]:
     excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
     # These are in the order of the help of the CFRM policy, because the page of z/OS 3.1 was read only up to space.
     yield "volatility", int(facility.is_volatile)
@@ -298,7 +331,7 @@ def _ruled_out(facility: Facility, board: Board) -> str | None:
     return None
 
 
-def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
+def _candidacy(wanted: AllocationRequest[PlaceableStructure], board: Board, facility: Facility) -> int:
     """Return a rank for a first copy there: 0 if another coupling facility has room for the second, 3 if none can have it."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
@@ -314,7 +347,9 @@ def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> i
     return int(not any(free is None or free >= wanted.bytes_wanted for free in room))
 
 
-def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) -> FacilityCandidate:
+def _judge_second(
+    wanted: AllocationRequest[PlaceableStructure], board: Board, at: int, first: str
+) -> FacilityCandidate:
     facility, primary = board.facilities[wanted.preflist[at]], board.facilities[first]
     lowest, site = limit("lowest_cfcc_level_duplex"), wanted.result.placement.duplex_site
     # A site that is not stated does not count as another site; a finding reports it where DUPLEX needs one.
@@ -354,7 +389,7 @@ _FAULTS = {
 }
 
 
-def _faults(candidate: FacilityCandidate, wanted: AllocationRequest) -> str:
+def _faults(candidate: FacilityCandidate, wanted: AllocationRequest[PlaceableStructure]) -> str:
     if candidate.ruled_out:
         return candidate.ruled_out
     if not candidate.has_room:
@@ -363,7 +398,7 @@ def _faults(candidate: FacilityCandidate, wanted: AllocationRequest) -> str:
 
 
 def _why(
-    wanted: AllocationRequest,
+    wanted: AllocationRequest[PlaceableStructure],
     board: Board,
     best: FacilityCandidate,
     candidates: Sequence[FacilityCandidate],
@@ -388,17 +423,19 @@ def _why(
 
 
 def _why_not(
-    wanted: AllocationRequest, ordered: Sequence[FacilityCandidate], ruled_out: Sequence[FacilityCandidate]
+    wanted: AllocationRequest[PlaceableStructure],
+    ordered: Sequence[FacilityCandidate],
+    ruled_out: Sequence[FacilityCandidate],
 ) -> str:
     words = [f"{each.facility}: {_faults(each, wanted)}" for each in (*ordered, *ruled_out)]
     return "; ".join(words) + "." if words else "PREFLIST names no coupling facility."
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedStructure:
+class PlacedStructure(Generic[S_co]):
     """A structure, its previous place, its current place, and the decision."""
 
-    wanted: AllocationRequest
+    wanted: AllocationRequest[S_co]
     before: tuple[str, ...]
     now: tuple[str, ...]
     first: PlacementChoice | None
@@ -437,22 +474,22 @@ class PlacedStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class AllocationGroup:
+class AllocationGroup(Generic[S_co]):
     """The structures of one plan, and the coupling facilities that it describes."""
 
     plan: str
     cfcc_level: int
     coupling_facilities: Sequence[CouplingFacility]
-    structures: Sequence[StructureResult]
+    structures: Sequence[S_co]
 
 
 @dataclass(frozen=True, slots=True)
-class AllocationQuestion:
+class AllocationQuestion(Generic[S_co]):
     """The combined coupling facilities and structures of plans of one sysplex."""
 
     at: At
     facilities: Mapping[str, Facility]
-    wanted: tuple[AllocationRequest, ...]
+    wanted: tuple[AllocationRequest[S_co], ...]
     stated_differently: tuple[str, ...]
 
 
@@ -460,7 +497,7 @@ class PlansDoNotFit(PlannerError):
     """Plans that cannot belong to one sysplex."""
 
 
-def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> AllocationQuestion:
+def question(groups: Sequence[AllocationGroup[S]], *, at: At = "initsize") -> AllocationQuestion[S]:
     """Combine plans of one sysplex into one allocation question.
 
     Args:
@@ -494,23 +531,23 @@ def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> Alloc
     return AllocationQuestion(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
 
 
-def _wanted(group: AllocationGroup, at: At) -> Iterator[AllocationRequest]:
+def _wanted(group: AllocationGroup[S], at: At) -> Iterator[AllocationRequest[S]]:
     """Yield the structures of a plan in the order in which they are allocated."""
     order = {"admin": 0, "system": 1, "application": 2}
     for structure in sorted(group.structures, key=lambda each: order[each.role]):
         augmented = structure.placement.augmented_bytes
-        size = structure.sizes.initsize_bytes if at == "initsize" else structure.sizes.size_bytes
+        size = structure.initsize_bytes if at == "initsize" else structure.size_bytes
         yield AllocationRequest(
             plan=group.plan,
             result=structure,
             bytes_wanted=size + augmented,
-            initsize_bytes=structure.sizes.initsize_bytes + augmented,
-            size_bytes=structure.sizes.size_bytes + augmented,
+            initsize_bytes=structure.initsize_bytes + augmented,
+            size_bytes=structure.size_bytes + augmented,
             augmented_bytes=augmented,
         )
 
 
-def _facilities(group: AllocationGroup) -> Iterator[Facility]:
+def _facilities(group: AllocationGroup[PlaceableStructure]) -> Iterator[Facility]:
     for cf in group.coupling_facilities:
         machine = (cf.type, cf.mfg, cf.plant, cf.sequence)
         yield Facility(
@@ -553,7 +590,7 @@ def _one(given: Sequence[Facility]) -> Facility:
     )
 
 
-def is_roomy(asked: AllocationQuestion) -> bool:
+def is_roomy(asked: AllocationQuestion[PlaceableStructure]) -> bool:
     """Return whether all structures fit in any order: each coupling facility has room for all that name it, without EXCLLIST."""
     # Other orders of allocation then give the same answer, so they need no calculation.
     most: dict[str, int] = {}
@@ -568,7 +605,7 @@ def is_roomy(asked: AllocationQuestion) -> bool:
     )
 
 
-def at_size(asked: AllocationQuestion) -> AllocationQuestion:
+def at_size(asked: AllocationQuestion[S]) -> AllocationQuestion[S]:
     """Return the same question with every structure at SIZE."""
     grown = tuple(replace(each, bytes_wanted=each.size_bytes) for each in asked.wanted)
     return replace(asked, at="size", wanted=grown)
@@ -612,7 +649,7 @@ class FacilityStorage(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class FacilityUse:
+class FacilityUse(Generic[S_co]):
     """Storage of one coupling facility, and the structures of the plans that use it [bytes].
 
     First copies and second copies are counted separately, each with its augmented space. At SIZE, each structure has
@@ -620,8 +657,8 @@ class FacilityUse:
     """
 
     facility: Facility
-    first: tuple[AllocationRequest, ...]
-    second: tuple[AllocationRequest, ...]
+    first: tuple[AllocationRequest[S_co], ...]
+    second: tuple[AllocationRequest[S_co], ...]
 
     @property
     def initsize_bytes(self) -> int:
@@ -679,15 +716,15 @@ class FacilityUse:
 
 
 @dataclass(frozen=True)
-class Allocation:
+class Allocation(Generic[S_co]):
     """The places where XCF allocates all structures of the plans while every coupling facility is available."""
 
-    asked: AllocationQuestion
+    asked: AllocationQuestion[S_co]
     board: Board
-    placed: tuple[PlacedStructure, ...]
+    placed: tuple[PlacedStructure[S_co], ...]
 
     @property
-    def unplaced(self) -> tuple[PlacedStructure, ...]:
+    def unplaced(self) -> tuple[PlacedStructure[S_co], ...]:
         """Return the structures that no coupling facility of their PREFLIST can take."""
         return tuple(each for each in self.placed if not each.now)
 
@@ -697,7 +734,7 @@ class Allocation:
         return {each.wanted.structure: each.now for each in self.placed}
 
     @cached_property
-    def facilities(self) -> tuple[FacilityUse, ...]:
+    def facilities(self) -> tuple[FacilityUse[S_co], ...]:
         """Return each coupling facility with its structures."""
         return tuple(
             FacilityUse(
@@ -709,7 +746,9 @@ class Allocation:
         )
 
 
-def allocate(asked: AllocationQuestion, order: Sequence[AllocationRequest] | None = None) -> Allocation:
+def allocate(
+    asked: AllocationQuestion[S], order: Sequence[AllocationRequest[S]] | None = None
+) -> Allocation[S]:
     """Allocate all structures, each with its second copy, while every coupling facility is available.
 
     Args:

@@ -20,13 +20,14 @@ from planner_core.sizing.structure_result import (
     Db2Need,
     Load,
     OffloadStep,
+    Placement,
     Role,
     SmdsNeed,
     StructureResult,
     offload_steps,
 )
-from planner_core.units import bytes_to_kib_ceil, hundredths
-from planner_core.wire import Answer, Omittable, Unchecked, plain
+from planner_core.units import Kib, bytes_to_kib_ceil, hundredths
+from planner_core.wire import Answer, JsonObject, Omittable, Unchecked, adapter, plain
 
 PlainPercent = Annotated[float, Unchecked(), WithJsonSchema({"type": "number"})]
 """A percentage, written without a decimal point if it is a whole number."""
@@ -154,6 +155,51 @@ class StructureAnswer(Answer):
     depth_events: Annotated[
         Omittable[StoredAdvice], Field(description="Of structures with queues: advice on their depths.")
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStructure:
+    """The members of a stored `StructureAnswer` that calculations need, with its sizes in bytes."""
+
+    # The other members are not read, so a result that an earlier release stored in another form still gives its sizes.
+    name: str
+    cfrm_name: str
+    role: Role
+    need_bytes: int
+    initsize_bytes: Annotated[Kib, Field(alias="initsize_kib")]
+    size_bytes: Annotated[Kib, Field(alias="size_kib")]
+    full_threshold: int
+    allow_auto_alter: bool
+    preflist: tuple[str, ...]
+    exclist: tuple[str, ...]
+    duplex: Duplex
+    duplex_site: DuplexSite | None = None
+    enforce_order: bool = False
+    augmented_bytes: Annotated[Kib, Field(alias="augmented_kib")] = 0
+    entries: int = 0
+    elements: int = 0
+
+    @property
+    def placement(self) -> Placement:
+        """Its keywords in the CFRM policy, without those of storage-class memory."""
+        return Placement(
+            preflist=self.preflist,
+            exclist=self.exclist,
+            duplex=self.duplex,
+            full_threshold=self.full_threshold,
+            allow_auto_alter=self.allow_auto_alter,
+            duplex_site=self.duplex_site,
+            enforce_order=self.enforce_order,
+            augmented_bytes=self.augmented_bytes,
+        )
+
+
+def stored_structures(result: JsonObject) -> tuple[StoredStructure, ...]:
+    """Read the structures of a stored result."""
+    found: tuple[StoredStructure, ...] = adapter(tuple[StoredStructure, ...]).validate_python(
+        result["structures"]
+    )
+    return found
 
 
 def structure_answer(

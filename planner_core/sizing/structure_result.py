@@ -169,6 +169,16 @@ class StructureResult:
     depth_events: DepthAdvice | None = None
 
     @property
+    def initsize_bytes(self) -> int:
+        """INITSIZE, which decides where XCF allocates it."""
+        return self.sizes.initsize_bytes
+
+    @property
+    def size_bytes(self) -> int:
+        """SIZE, to which it may grow in that place."""
+        return self.sizes.size_bytes
+
+    @property
     def offloaded_by_rules(self) -> int:
         """Return the messages of the planned backlog that rules offload, without those that are always offloaded."""
         if self.at_backlog is None or self.load is None:

@@ -39,7 +39,7 @@ from planner_core.sizing.placement import (
     question,
     second_choice,
 )
-from planner_core.sizing.structure_result import Role
+from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.texts.tables import table_lines
 from planner_core.units import MIB, Mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
@@ -132,7 +132,7 @@ class RemainingFacility(Answer):
 class LostMessages(Answer):
     """Messages of a structure's planned backlog that are lost with its only copy."""
 
-    wanted: Hidden[AllocationRequest]
+    wanted: Hidden[AllocationRequest[StructureResult]]
     non_persistent: Annotated[int, Field(alias="non_persistent_messages")]
     persistent: Annotated[int, Field(alias="persistent_messages")]
     comes_back: Annotated[bool, Field(alias="persistent_come_back")]
@@ -171,7 +171,7 @@ class Loss(Answer):
         Field(alias="lost", description="The coupling facility, the SEQUENCE of the machine, or the site."),
     ]
     gone: Annotated[tuple[str, ...], Field(alias="coupling_facilities")]
-    placed: Hidden[tuple[PlacedStructure, ...]]
+    placed: Hidden[tuple[PlacedStructure[StructureResult], ...]]
     lost: Annotated[tuple[LostMessages, ...], Field(alias="messages")]
     board: Hidden[Board]
     order_matters: Annotated[
@@ -180,7 +180,7 @@ class Loss(Answer):
     endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
 
     @property
-    def unplaced(self) -> tuple[PlacedStructure, ...]:
+    def unplaced(self) -> tuple[PlacedStructure[StructureResult], ...]:
         """Return the structures that were allocated before and cannot be placed now."""
         return tuple(each for each in self.placed if not each.now and each.before)
 
@@ -288,8 +288,8 @@ class WhiteSpace(Answer):
 class LossAnswer(Answer):
     """The placement of all structures, and the effects of each loss."""
 
-    asked: Hidden[AllocationQuestion]
-    normal: Hidden[tuple[PlacedStructure, ...]]
+    asked: Hidden[AllocationQuestion[StructureResult]]
+    normal: Hidden[tuple[PlacedStructure[StructureResult], ...]]
     board: Hidden[Board]
     losses: tuple[Loss, ...]
     white_space: Annotated[tuple[WhiteSpace, ...], Field(alias="coupling_facilities")]
@@ -389,11 +389,13 @@ def _mib(size_bytes: int | None) -> str:
     return "not stated" if size_bytes is None else f"{size_bytes / MIB:,.0f}"
 
 
-def _placements(placed: Sequence[PlacedStructure], board: Board) -> tuple[StructurePlacement, ...]:
+def _placements(
+    placed: Sequence[PlacedStructure[StructureResult]], board: Board
+) -> tuple[StructurePlacement, ...]:
     return tuple(_placement(each, board) for each in placed if each.now)
 
 
-def _placement(each: PlacedStructure, board: Board) -> StructurePlacement:
+def _placement(each: PlacedStructure[StructureResult], board: Board) -> StructurePlacement:
     first, second = each.first, each.second
     return StructurePlacement(
         *_identity(each),
@@ -409,7 +411,7 @@ def _placement(each: PlacedStructure, board: Board) -> StructurePlacement:
     )
 
 
-def _unplaced(each: PlacedStructure) -> UnplacedStructure:
+def _unplaced(each: PlacedStructure[StructureResult]) -> UnplacedStructure:
     first = each.first
     room = first.most_room if first is not None else None
     return UnplacedStructure(
@@ -425,7 +427,7 @@ def _unplaced(each: PlacedStructure) -> UnplacedStructure:
     )
 
 
-def _identity(each: PlacedStructure) -> tuple[str, str, str, Role, int, tuple[str, ...]]:
+def _identity(each: PlacedStructure[StructureResult]) -> tuple[str, str, str, Role, int, tuple[str, ...]]:
     result = each.wanted.result
     return (
         result.cfrm_name,
@@ -468,13 +470,15 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
 
 
-def group_of(name: str, result: PlanResult) -> AllocationGroup:
+def group_of(name: str, result: PlanResult) -> AllocationGroup[StructureResult]:
     """Return a plan's structures and coupling facilities, under the plan's name in answers."""
     document = result.document
     return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, result.structures)
 
 
-def _what_can_be_lost(asked: AllocationQuestion) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
+def _what_can_be_lost(
+    asked: AllocationQuestion[StructureResult],
+) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
     facilities = asked.facilities.values()
     for facility in facilities:
         yield "coupling_facility", facility.name, (facility.name,)
@@ -497,7 +501,7 @@ def _loss(
     gone: tuple[str, ...],
     documents: Mapping[str, PlanDocument],
     board: Board,
-    normal: tuple[PlacedStructure, ...],
+    normal: tuple[PlacedStructure[StructureResult], ...],
 ) -> Loss:
     order = [each.wanted for each in normal]
     after, placed = _play(gone, order, board)
@@ -520,13 +524,13 @@ def _loss(
     )
 
 
-def _nowhere(placed: Sequence[PlacedStructure]) -> frozenset[str]:
+def _nowhere(placed: Sequence[PlacedStructure[StructureResult]]) -> frozenset[str]:
     return frozenset(each.wanted.structure for each in placed if not each.now)
 
 
 def _play(
-    gone: Sequence[str], order: Sequence[AllocationRequest], before: Board
-) -> tuple[Board, tuple[PlacedStructure, ...]]:
+    gone: Sequence[str], order: Sequence[AllocationRequest[StructureResult]], before: Board
+) -> tuple[Board, tuple[PlacedStructure[StructureResult], ...]]:
     """Return the board and all structures after a loss."""
     # The order is XCF's: structures without a copy are allocated first, and only then new second copies.
     board = before.copy(gone=gone)
@@ -562,7 +566,7 @@ def _play(
     return board, placed
 
 
-def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
+def _lost_messages(placed: PlacedStructure[StructureResult]) -> Iterator[LostMessages]:
     """Yield the lost messages of a structure that has no copy left."""
     if not placed.before:
         return

@@ -436,7 +436,7 @@ def _losses(answer: LossAnswer | None, lost: str | None) -> tuple[ScenarioLoss, 
     )
 
 
-def _move(each: PlacedStructure) -> ScenarioMove:
+def _move(each: PlacedStructure[StructureResult]) -> ScenarioMove:
     return ScenarioMove(
         structure=each.wanted.structure,
         size_bytes=each.wanted.bytes_wanted,

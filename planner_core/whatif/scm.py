@@ -20,6 +20,7 @@ from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.placement import AllocationQuestion, AllocationRequest, Facility, PlacedStructure
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import KIB, Mib, format_mib
 from planner_core.wire import Answer
 
@@ -43,12 +44,12 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
     return max(0, min(asked_bytes, facility.scm_bytes, left))
 
 
-def asked_of(wanted: AllocationRequest) -> int | None:
+def asked_of(wanted: AllocationRequest[StructureResult]) -> int | None:
     """Return SCMMAXSIZE of an application structure [bytes]; None without storage-class memory."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 
-def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int | None:
+def usable_scm(each: PlacedStructure[StructureResult], facilities: Mapping[str, Facility]) -> int | None:
     """Return the storage-class memory that a structure can use now, the least of its copies [bytes].
 
     None if it uses none, or if a coupling facility does not state its amount.
@@ -84,7 +85,9 @@ class StorageClassMemory(Answer):
     ]
 
 
-def scm_of(each: PlacedStructure, facilities: Mapping[str, Facility]) -> StorageClassMemory | None:
+def scm_of(
+    each: PlacedStructure[StructureResult], facilities: Mapping[str, Facility]
+) -> StorageClassMemory | None:
     """Return the storage-class memory of a structure; None without SCMMAXSIZE."""
     asked = asked_of(each.wanted)
     definition = each.wanted.result.definition
@@ -93,7 +96,9 @@ def scm_of(each: PlacedStructure, facilities: Mapping[str, Facility]) -> Storage
     return StorageClassMemory(asked, usable_scm(each, facilities), definition.scm.augmented)
 
 
-def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
+def check_scm(
+    asked: AllocationQuestion[StructureResult], placed: Sequence[PlacedStructure[StructureResult]]
+) -> Iterator[Finding]:
     """Yield findings on structures that ask for storage-class memory, at their location."""
     unknown: dict[str, list[str]] = {}
     for each in placed:
@@ -136,7 +141,7 @@ def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> I
 
 
 def check_scm_after_loss(
-    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure], what: str
+    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure[StructureResult]], what: str
 ) -> Iterator[Finding]:
     """Yield findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
 
@@ -160,7 +165,7 @@ def check_scm_after_loss(
 
 def _overcommitted(
     facilities: Mapping[str, Facility],
-    placed: Sequence[PlacedStructure],
+    placed: Sequence[PlacedStructure[StructureResult]],
     *,
     among: Container[str],
     without: str = "",
@@ -184,7 +189,7 @@ def _overcommitted(
 
 
 def _check_place(
-    each: PlacedStructure, facility: Facility, scm: int, *, without: str = ""
+    each: PlacedStructure[StructureResult], facility: Facility, scm: int, *, without: str = ""
 ) -> Iterator[Finding]:
     result, structure = each.wanted.result, each.wanted.structure
     at = f"{result.pointer}/scm/max_size"

@@ -32,7 +32,7 @@ from planner_core.bounds import MOST_STRUCTURES_READ
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
-from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, round_up
+from planner_core.units import MIB, ceil_fraction, format_size, round_up
 
 router = APIRouter(include_in_schema=False)
 
@@ -194,7 +194,7 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
 
 def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times: str) -> SubmittedPlan:
     """Return the form with INITSIZE and SIZE of a structure multiplied by a factor."""
-    found = next((each for each in version.result["structures"] if each["name"] == structure), None)
+    found = next((each for each in version.structures if each.name == structure), None)
     if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
         note = f"The structure {structure[:16]!r} cannot be made {times[:8]!r} times as large."
         return replace(asked, notes=(*asked.notes, note))
@@ -204,13 +204,11 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
             for nth, each in enumerate(version.document_object["structures"])
             if each["name"] == structure
         ),
-        f"/{found['role']}",
+        f"/{found.role}",
     )
     sizes = {
-        key: format_size(
-            round_up(ceil_fraction(kib_to_bytes(found[f"{key}_kib"]) * Fraction(times)), multiple=MIB)
-        )
-        for key in ("initsize", "size")
+        key: format_size(round_up(ceil_fraction(size_bytes * Fraction(times)), multiple=MIB))
+        for key, size_bytes in (("initsize", found.initsize_bytes), ("size", found.size_bytes))
     }
     note = (
         f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
