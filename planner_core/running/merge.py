@@ -354,7 +354,7 @@ def _findings(
             )
             message = (
                 f"The policy {said} for {change.structure}, and the plan leaves it at its default: it is "
-                "now {change.after}. State the value in the plan, or keep the policy's value."
+                f"now {change.after}. State the value in the plan, or keep the policy's value."
             )
             told_of = finding(
                 "MERGE_BY_DEFAULT",

@@ -247,7 +247,7 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
             if not said and owner != structure.name and theirs != dsgroup:
                 said = (
                     f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, which is also a data set of "
-                    "{owner}: each structure needs its own data sets."
+                    f"{owner}: each structure needs its own data sets."
                 )
         if said:
             at = f"/structures/{index}/offload/dsgroup"

@@ -253,6 +253,7 @@ def test_plan_default_that_replaces_a_policy_value_is_reported() -> None:
     assert "DUPLEX(DISABLED)" in merged.policy
     told = next(each for each in merged.findings if each.code == "MERGE_BY_DEFAULT")
     assert told.field == "/structures/0/duplex"
+    assert "leaves it at its default: it is now DISABLED. State the value" in told.message
     kept = merge(text, evaluate(document))
     assert "DUPLEX(ENABLED,CROSSSITE)" in kept.policy
     assert "MERGE_BY_DEFAULT" not in codes(kept)

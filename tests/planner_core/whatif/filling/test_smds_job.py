@@ -265,4 +265,10 @@ def test_dsgroups_that_give_the_same_data_set_are_reported() -> None:
     assert smds_job(evaluate(read_object(document))).text
     job = smds_job(evaluate(read_object({**document, "queue_managers": ["QM01", "QM02"]})))
     assert job.text == ""
-    assert [(each.structure, "MQ.QM02.QM02" in each.message) for each in job.findings] == [("B", True)]
+    assert [(each.structure, each.message) for each in job.findings] == [
+        (
+            "B",
+            "DSGROUP(MQ.QM02.*) of B gives the data set MQ.QM02.QM02, which is also a data set of A: "
+            "each structure needs its own data sets.",
+        )
+    ]
