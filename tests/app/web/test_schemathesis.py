@@ -18,6 +18,7 @@ from app.plans import service
 from app.scenarios import service as scenarios
 from app.scenarios.service import ScenarioDraft
 from app.settings import Settings
+from app.whatif.questions import QUESTIONS
 from planner_core.document.reading import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night
@@ -33,6 +34,7 @@ UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
 RUNNING = ("lint", "merge", "diff", "plan-from-running")
+WHAT_IF = [("POST", f"/api/v1/whatif/{question.verb}") for question in QUESTIONS]
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
@@ -70,10 +72,7 @@ OPERATIONS = [
     *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
     *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
     ("POST", "/api/v1/cluster/explain"),
-    *(
-        ("POST", f"/api/v1/whatif/{question}")
-        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
-    ),
+    *WHAT_IF,
     *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
@@ -90,10 +89,7 @@ HAS_BODY = [
     *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
     *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
     ("POST", "/api/v1/cluster/explain"),
-    *(
-        ("POST", f"/api/v1/whatif/{question}")
-        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
-    ),
+    *WHAT_IF,
     *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]

@@ -12,12 +12,13 @@ from app.main import create_app
 from app.running.texts import running_example
 from app.settings import Settings
 from app.texts.documents import example_text
+from app.whatif.questions import QUESTIONS
 from tests.app.plans.support import changed
 from tests.app.running.test_pages import post
 from tests.app.web.pages.html import Element, read
 from tests.app.web.support import get, send_json
 
-QUESTIONS = ("/whatif/cf-loss", "/whatif/upgrade", "/whatif/recovery", "/whatif/smds")
+PAGES_OF_QUESTIONS = [question.path for question in QUESTIONS if not question.is_of_structure]
 RUNNING = running_example()
 SENT = {"/merge": {"policy": RUNNING.policy}, "/running": {"current": RUNNING.current}}
 ANSWERED = {"/merge": "Merge again", "/running": "Compare again"}
@@ -57,7 +58,7 @@ def chosen(element: Element) -> str:
     return next((each for each in options if "selected" in each.attributes), options[0])["value"]
 
 
-@pytest.mark.parametrize("address", QUESTIONS)
+@pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
 def test_what_if_pages_without_a_chosen_plan_have_no_answer(app: FastAPI, address: str) -> None:
     page = main_of(app, address)
     assert chosen(page) == ""
@@ -66,7 +67,7 @@ def test_what_if_pages_without_a_chosen_plan_have_no_answer(app: FastAPI, addres
     assert not page.all("table")
 
 
-@pytest.mark.parametrize("address", QUESTIONS)
+@pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
 @pytest.mark.parametrize(("name", "called"), [("BANK", "plan BANK"), (".example", "example plan")])
 def test_what_if_pages_answer_for_the_chosen_plan(app: FastAPI, address: str, name: str, called: str) -> None:
     page = main_of(app, f"{address}?plan={name}")
@@ -74,7 +75,7 @@ def test_what_if_pages_answer_for_the_chosen_plan(app: FastAPI, address: str, na
     assert called in words(page)
 
 
-@pytest.mark.parametrize("address", QUESTIONS)
+@pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
 def test_submitted_document_selects_no_stored_plan(app: FastAPI, address: str) -> None:
     page = read(post(app, address, {"text": OTHER}).text).one("main")
     assert chosen(page) == ""
@@ -89,7 +90,7 @@ def test_list_of_questions_has_no_selected_plan_by_default(app: FastAPI) -> None
     assert "/whatif/cf-loss?plan=.example" in [link["href"] for link in followed.all("a")]
 
 
-@pytest.mark.parametrize("address", QUESTIONS)
+@pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
 def test_empty_installation_shows_the_labelled_example(empty: FastAPI, address: str) -> None:
     assert "example plan" in words(main_of(empty, address)).lower()
 
