@@ -43,5 +43,5 @@ def test_both_values_have_every_step_on_one_line() -> None:
     starts = [at for at, number in enumerate(numbers) if number == 1]
     # Three paths begin with step 1: the calculator's form, the editor's form and the dump.
     assert len(starts) == 3
-    assert numbers[:10] == list(range(1, 11))
-    assert numbers[starts[2] : starts[2] + 14] == list(range(1, 15))
+    assert numbers[:11] == list(range(1, 12))
+    assert numbers[starts[2] : starts[2] + 16] == list(range(1, 17))
