@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -153,8 +155,6 @@ def test_two_services_on_one_database_start_one_run(
 
 def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
     """The first check is at the start, so that a missed run need not wait for the next hour."""
-    import threading
-
     measured(database)
     woken = threading.Event()
     schedule = Schedule(database, timed, on_queued=woken.set)
@@ -262,6 +262,19 @@ def test_schedule_setting_is_passed_to_processes(settings: Settings, monkeypatch
 
 def test_application_starts_and_stops_its_schedule(url: URL, tmp_path: Path) -> None:
     app = create_app(settings_for(url, tmp_path, night_hour=2))
-    schedule: Schedule = app.state.schedule
-    assert schedule.next_due() is not None
-    app.state.database.close()
+    others = schedule_threads()
+
+    async def serve() -> set[threading.Thread]:
+        async with app.router.lifespan_context(app):
+            return schedule_threads() - others
+
+    running = asyncio.run(serve())
+    assert len(running) == 1
+    for thread in running:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def schedule_threads() -> set[threading.Thread]:
+    """Return the running threads of APScheduler that wait for the next hour."""
+    return {thread for thread in threading.enumerate() if thread.name == "APScheduler"}
