@@ -64,6 +64,14 @@ def test_queue_that_fills_most_of_its_structure_is_moved() -> None:
     assert "most of its structure" in moves["BIG"][1]
 
 
+def test_queue_of_many_small_messages_is_weighed_by_its_entries() -> None:
+    # 100 bytes take 2 of the 6 elements of an entry: by elements alone, SMALL would be a third of the structure.
+    _, moves = proposed(queue("A"), queue("B"), queue("SMALL", message_bytes=100, backlog=300))
+
+    assert set(moves) == {"SMALL"}
+    assert "most of its structure" in moves["SMALL"][1]
+
+
 def test_queue_that_needs_most_of_a_coupling_facility_is_moved() -> None:
     _, moves = proposed(
         queue("A", backlog=600_000),
