@@ -28,12 +28,11 @@ _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A line of the text, the severity of its findings, and whether lines before it are omitted."""
+    """A line of the text, and the most severe of its findings."""
 
     number: int
     text: str
     severity: str
-    is_after_gap: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +87,10 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     shown = set(range(1, len(lines) + 1))
     if len(lines) > MOST_LINES:
         shown = {n for line in worst for n in range(line - _AROUND, line + _AROUND + 1)}
-    before = 0
     for number, line in enumerate(lines, start=1):
         if number in shown:
             # Lines in z/OS have 80 characters; uncut, a text without line ends would make the page megabytes long.
-            yield ListedLine(number, line[:300], worst.get(number, ""), number != before + 1)
-            before = number
+            yield ListedLine(number, line[:300], worst.get(number, ""))
 
 
 @dataclass(frozen=True, slots=True)
