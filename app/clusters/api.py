@@ -1,4 +1,4 @@
-"""Clusters over REST; app/web/problems.py turns errors into answers."""
+"""REST routes for clusters; app/web/problems.py converts errors to responses."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _set_lines(each: EventSet) -> Iterator[str]:
     told = "" if found.told_depth is None else f", the event shows {found.told_depth}"
     gap = "" if not found.unreconciled else f", unreconciled {found.unreconciled}"
     if found.computed_depth is None:
-        yield f"     depth before unknown; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
+        yield f"     previous depth unknown; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
     else:
         basis = " (assumed)" if found.depth_before_basis == "assumed" else ""
         yield f"     depth {found.depth_before}{basis} + {found.msg_enq_count} - {found.msg_deq_count} = {found.computed_depth}{told}{gap}"

@@ -102,7 +102,7 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
 
 
 def newest_at_home(database: Database) -> NewestNight | None:
-    """Return the findings of the newest run for a page that also works without a database: None if it does not answer."""
+    """Return the newest findings for the home page, or None if the database is unavailable."""
     try:
         with database.session(writes=False) as session:
             return newest_night(session)

@@ -196,7 +196,7 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
     has_document = bool(chosen.text.strip())
     if chosen.name and has_document:
         named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"
-        message = f"is {named}, and a plan document was also entered: choose one of the two"
+        message = f"is {named}, and a plan document was also entered: use only one of them"
         raise InputInvalid(WHAT, (FieldProblem("/plan", message),))
     if not chosen.name and not has_document:
         raise InputInvalid(

@@ -85,7 +85,7 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
     found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
     problems = []
     if not _SYSTEM.fullmatch(found[0]):
-        message = f"{found[0][:20]!a} is not allowed here: a system has 1 to 4 characters A-Z 0-9 $ # @."
+        message = f"{found[0][:20]!a} is not a valid system name: use 1 to 4 of the characters A-Z 0-9 $ # @."
         problems.append(FieldProblem(at or "system_id", message))
     for name, text, check in (
         ("queue_manager", found[1], names.queue_manager),

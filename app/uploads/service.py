@@ -200,7 +200,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
 def read_again(
     session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
 ) -> StoredUpload:
-    """Store answers to the questions of the job, or another kind, and queue a new job.
+    """Store the answers to the questions of the job, or a corrected kind of data, and queue a new job.
 
     Raises:
         FieldsInvalid: An answer cannot be used.

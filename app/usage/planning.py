@@ -487,8 +487,8 @@ def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequenc
         )
     if asked.backlog == "depth":
         yield (
-            "Backlog: the highest depth that any queue manager reported in the period. A longer outage than those "
-            "of the period needs more."
+            "Backlog: the highest depth that any queue manager reported in the period. An outage longer than "
+            "any in the period needs a larger backlog."
         )
     else:
         yield (

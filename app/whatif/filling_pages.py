@@ -53,7 +53,7 @@ class FillingPage(Page):
     form: Annotated[QuestionForm[Outage], "The fields as typed"]
     found: Annotated[FillingUp | None, "The answer; None while a field has an error"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
-    rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
+    rows: Annotated[tuple[Happening, ...], "The events, as table rows"]
     rows_omitted: Annotated[int, "Number of events of queues that are not shown"]
     figures: Annotated[tuple[Point, ...], "Points of the chart, as many as are readable"]
     queues: Annotated[tuple[FillingQueue, ...], "The queues with the most messages"]

@@ -38,7 +38,7 @@ def _bar(each: WhiteSpace) -> Bar:
         _text(each),
         tuple(Part(style, size, f"{words}: {plain(size)}") for style, size, words in parts),
         each.storage_bytes,
-        warning="too little free" if is_short else "",
+        warning="not enough free space" if is_short else "",
     )
 
 

@@ -62,7 +62,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
         yield finding(
             "PERFMEV_OFF",
             "No queue manager has PERFMEV(ENABLED), but queues have depth events enabled: no event message is written, but "
-            "the first event still switches the queue and is already used up when PERFMEV is enabled later.",
+            "the first event still switches the events of the queue. If PERFMEV is enabled later, that event has already occurred and is not reported.",
             field="/perfmev",
         )
 

@@ -60,7 +60,7 @@ class DecisionInstance(InstanceEntry):
 
 
 class Sender(BaseModel):
-    """The queue manager that chooses."""
+    """The queue manager that selects the destination."""
 
     model_config = MODEL
     queue_manager: MqName | None = None

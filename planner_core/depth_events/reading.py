@@ -326,8 +326,8 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             if known.perfmev.get(name) == "DISABLED":
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
-                    f"{_name(each)} has a message of {name}, which was entered with PERFMEV(DISABLED). It was enabled at that "
-                    f"time: check DISPLAY QMGR PERFMEV on {name}.",
+                    f"{_name(each)} contains a message from {name}, although PERFMEV(DISABLED) was entered for that queue manager. "
+                    f"PERFMEV was enabled at that time: check DISPLAY QMGR PERFMEV on {name}.",
                     field=_at(each, "/members"),
                 )
             # A nonshared queue may also be on a queue manager outside of the group.

@@ -133,9 +133,9 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     assumed = finding(
         "SMDS_JOB_CHOICES_ASSUMED",
         "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
-        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS in your SCSQPROC. Primary space is "
-        "allocated on one volume "
-        f"(from memory): the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. If no volume has "
+        "VSAM extents are not confirmed in a published text: compare the job with the sample CSQ4SMDS in your SCSQPROC. Primary space must "
+        "fit on one volume (also not confirmed): "
+        f"the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. If no volume has "
         "that much free space, choose a data "
         "class that allows several volumes, or state less primary and more secondary space.",
     )

@@ -869,7 +869,7 @@ def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iter
             why = "as in IBM's 4 GB example, because the fill model holds the backlog this way"
         yield finding(
             "IBM_MARGIN_NOT_KEPT",
-            f"With IBM's margin of {bench.choices['margin_percent']} % OFFLD3TH of {name} would be at most {float(whole):.1f}. It stays at "
+            f"With IBM's margin of {bench.choices['margin_percent']} %, the highest OFFLD3TH of {name} would be {float(whole):.1f}. It stays at "
             f"{last.threshold}, {why}.",
             field=f"{at}/offload/rules",
             structure=name,

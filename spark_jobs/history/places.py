@@ -103,7 +103,7 @@ class Folder:
             raise _not_written(error) from error
 
     def make_log_lasting(self) -> None:
-        """Force the youngest entries of the log to the disk, and a checkpoint if one was made with them."""
+        """Flush the newest log entries to disk, and any checkpoint written with them."""
         log = self.folder / LOG
         try:
             entries = sorted(log.glob("*.json"))[-_YOUNGEST:]

@@ -306,7 +306,7 @@ class History:
         return False
 
     def vacuum(self) -> list[str]:
-        """Delete the files that no reader can need: those of killed ingests, and those replaced a week ago."""
+        """Delete files that readers no longer need: files of killed ingests, and files replaced more than a week ago."""
         delta = self._delta()
         # full: also files that no entry of the log has ever named, as killed ingests leave them.
         return delta.vacuum(retention_hours=7 * 24, dry_run=False, full=True)

@@ -1,4 +1,4 @@
-"""Read text files, packed or not, by line or completely, with a limit to the memory used."""
+"""Read text files, compressed or not, line by line or as a whole, within a memory limit."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Careful:
         return SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT and code in (LAST << 8, MIDDLE << 8)
 
     def next_continuation(self, position: int) -> int | None:
-        """Return the position of a middle or last segment here, or after the block word here."""
+        """Return the position of a middle or last segment here or directly after a block word here; None if there is neither."""
         if self.is_continuation(position):
             return position
         if self.blocked and self.is_block_word(position) and self.is_continuation(position + BDW):

@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 
 def kind_of(kind: int) -> str:
-    """Return the name of a kind of record in counts: 115-2, or 2 for a record without a subtype."""
+    """Return the name that counts use for a kind of record: 115-2, or 2 for a record without a subtype."""
     smf_type, subtype = kind >> 16, kind & 0xFFFF
     return str(smf_type) if subtype == NO_SUBTYPE else f"{smf_type}-{subtype}"
 

@@ -28,7 +28,7 @@ def test_relative_links_lead_to_files_and_headings(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent != ROOT], ids=name_of)
-def test_links_to_the_application_are_answered(page: Path, app: FastAPI) -> None:
+def test_links_to_the_application_resolve(page: Path, app: FastAPI) -> None:
     for target in links(page):
         if target.startswith("/"):
             assert get(app, target.partition("#")[0]).status == 200, target

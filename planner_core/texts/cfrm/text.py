@@ -186,7 +186,7 @@ def _of_cfrm(
 
 
 def shown(text: str) -> str:
-    """Return a piece of a text for a sentence: short, and without control characters."""
+    """Return an excerpt of a text for use in a message: truncated, and without control characters."""
     short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
     if short.isprintable():
         return short

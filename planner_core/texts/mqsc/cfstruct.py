@@ -106,7 +106,7 @@ class CfstructAttribute:
 
 
 def _type_of(attribute: CfstructAttribute) -> tuple[Any, Sequence[Any]]:
-    """Return the type of a key in the plan document without null, and its metadata, such as bounds."""
+    """Return the non-null type of a plan document key, and its metadata, such as bounds."""
     model: type[BaseModel] = Offload if attribute.parent else Structure
     field = model.model_fields[attribute.name]
     if get_origin(field.annotation) in {Union, UnionType}:

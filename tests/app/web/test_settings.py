@@ -31,7 +31,7 @@ def test_page_describes_only_existing_settings() -> None:
     assert {name.lower() for name in described} == set(Settings.model_fields)
 
 
-def test_only_this_machine_is_served_by_default() -> None:
+def test_service_listens_only_on_loopback_by_default() -> None:
     assert Settings().host == "127.0.0.1"
     assert set(Settings().accepted_hosts) == set(LOOPBACK_NAMES)
 

@@ -101,7 +101,7 @@ def test_attributes_of_use_are_read_from_a_display(words: str, expected: dict[st
     assert queue == {**base, "message_bytes": 100, **expected}
 
 
-def test_attributes_of_use_are_read_from_a_table() -> None:
+def test_queue_usage_attributes_are_read_from_a_table() -> None:
     heading = "name,message bytes,backlog,share,defsopt,indxtype,maxmsgl,bothresh,boqname"
     (queue,) = read_queues(f"{heading}\nQ1,100,5,no,shared,msgid,4K,3,q.Backout\n").queues
     assert queue == {

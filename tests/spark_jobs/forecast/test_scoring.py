@@ -147,7 +147,7 @@ def test_score_is_empty_before_the_first_day_or_without_a_forecast() -> None:
     assert score(stored(), history(np.array([]))).days_past == 0
 
 
-def test_score_without_use_has_no_error_share() -> None:
+def test_score_without_usage_has_no_percentage_error() -> None:
     found = score(stored(), actual(0.0, 0.0))
     assert (found.wape, found.pinball, found.wape_of_rules) == (None, None, {})
     assert "nothing was in use" in found.sentence

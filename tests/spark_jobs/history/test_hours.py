@@ -121,7 +121,7 @@ def test_requests_counted_by_two_sources_are_not_added(history: History) -> None
     assert line["entries_total"] == 5000
 
 
-def test_queue_statistics_are_preferred_to_accounting_for_each_queue_manager(history: History) -> None:
+def test_queue_statistics_take_precedence_over_accounting_per_queue_manager(history: History) -> None:
     statistics = wq(source="115-216 QQST", correlation=None, puts=100, put_bytes=100_000, depth_max=50)
     accounting = [wq(correlation=f"{n:032X}", puts=40, put_bytes=4_000, depth_max=60) for n in range(2)]
     other = [wq(queue_manager="CSQ2", puts=7, put_bytes=700)]

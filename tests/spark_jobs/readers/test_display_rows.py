@@ -129,7 +129,7 @@ def test_display_without_a_time_requests_it(tmp_path: Path, text: str, kind: Kin
     assert result.tables == {}
 
 
-def test_display_without_a_group_requests_it(tmp_path: Path) -> None:
+def test_display_without_a_group_requests_the_group(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED)
     (ask,) = result.asks
     assert (ask.what, ask.system_id, ask.queue_manager) == ("qsg", "ANY", "QM01")

@@ -91,7 +91,7 @@ def test_decide_command_with_an_invalid_input_prints_the_error(
     assert told.err.startswith("The input of the decision is not valid.")
 
 
-def test_decide_command_without_its_file_prints_the_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decide_command_with_a_missing_file_prints_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "decide", "nowhere.yaml"]) == 2
     assert "cannot be read" in capsys.readouterr().err
 

@@ -33,7 +33,7 @@ BOUNDARY = "a-boundary-of-this-test"
 # ---- the address -------------------------------------------------------------------------------------------------------
 
 
-def test_answer_to_the_read_example_matches_its_schema(app: FastAPI) -> None:
+def test_response_for_the_event_reading_example_matches_its_schema(app: FastAPI) -> None:
     answer = post_json(app, READ, events_request())
     assert answer.status == 200
     document = answer.json()

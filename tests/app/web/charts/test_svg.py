@@ -170,7 +170,7 @@ def test_likely_days_of_a_level_are_a_second_line_over_it() -> None:
     assert level.attributes["x1"] < likely.attributes["x1"] < likely.attributes["x2"] < level.attributes["x2"]  # type: ignore[operator]
 
 
-def test_marks_have_lines_and_numbered_signs_in_rows() -> None:
+def test_mark_symbols_are_stacked_and_many_marks_omit_their_lines() -> None:
     marks = tuple(
         Mark(50, str(nth), sign="bubble", sign_style="bubble", title=f"No. {nth}") for nth in range(3)
     )

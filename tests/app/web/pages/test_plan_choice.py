@@ -135,6 +135,6 @@ def test_stored_plan_together_with_a_document_is_refused(app: FastAPI, address: 
     answer = post(app, address, {**SENT[address], "plan": name, "document": OTHER})
     assert answer.status == 422
     page = read(answer.text).one("main")
-    assert "choose one of the two" in words(page)
+    assert "use only one of them" in words(page)
     assert chosen(page) == name
     assert ANSWERED[address] not in words(page)

@@ -66,7 +66,7 @@ def test_recovery_page_has_the_figures_of_the_core(app: FastAPI) -> None:
     assert row(answer, "A structure must be back within")[:3] == ["60", "minutes", "assumed"]
 
 
-def test_structure_without_a_backup_has_a_reason_and_no_time(app: FastAPI) -> None:
+def test_structure_without_a_backup_shows_the_reason_instead_of_times(app: FastAPI) -> None:
     assert row(page(app, "/whatif/recovery?plan=ready"), "SQ03NOBACK") == [
         "It is not backed up: it has RECOVER(NO)."
     ]

@@ -157,6 +157,6 @@ def test_bar_lengths_are_proportional_to_storage() -> None:
 def test_bar_shows_missing_white_space() -> None:
     found = losses_of([("SQ03", result([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")]))])
     _, two = chart_of(found.white_space).bars
-    assert two.warning == "too little free"
+    assert two.warning == "not enough free space"
     assert two.parts[-1].style == "keep short"
     assert two.extent > (two.whole or 0)

@@ -61,7 +61,7 @@ def test_missing_offload_rules_get_the_defaults_of_the_method(to: str) -> None:
     assert filled == new
 
 
-def test_every_model_with_defaults_can_be_filled() -> None:
+def test_missing_keys_of_every_model_can_get_defaults() -> None:
     shapes = json_schema()["$defs"]
     with_defaults = {
         name
