@@ -13,14 +13,13 @@ BEFORE = MADE_ON - timedelta(days=1)
 
 
 def test_outlooks_give_each_measure_its_own_peaks_and_totals(app: FastAPI) -> None:
-    of_data_sets = {"measure": "smds_blocks"}
     store_night(
         app.state.database,
         forecasts=[
             forecast_json(measure="entries"),
             forecast_json(measure="elements"),
-            forecast_json(**of_data_sets, queue_manager="CSQ1"),
-            forecast_json(**of_data_sets, queue_manager="CSQ2"),
+            forecast_json(measure="smds_blocks", queue_manager="CSQ1"),
+            forecast_json(measure="smds_blocks", queue_manager="CSQ2"),
         ],
         days=[
             {
