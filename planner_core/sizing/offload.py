@@ -64,27 +64,6 @@ def offloads(rules: Sequence[Rule], demand: Demand) -> bool:
     return any(rule.is_on and can_fire(rule, demand) for rule in rules)
 
 
-def rule_that_offloads(
-    message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]
-) -> int | None:
-    """Return the number of the rule that offloads a message at that usage; 0 if it is too large for the CF, None if it stays.
-
-    Both tests are 'more than': exactly 32 KB, or exactly 70 %, does not fire OFFLD1TH(70) OFFLD1SZ(32K).
-    """
-    if message_bytes > model_constant("largest_message_in_cf_bytes"):
-        return 0
-    return next(
-        (
-            number
-            for number, rule in enumerate(rules, start=1)
-            if rule.size_bytes < RULE_OFF_BYTES
-            and usage_percent > rule.threshold
-            and message_bytes > rule.size_bytes
-        ),
-        None,
-    )
-
-
 def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> Demand:
     """Return the demand of one message of this size, to calculate the number of such messages that fit."""
     largest = model_constant("largest_message_in_cf_bytes")

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from planner_core.names import cfrm_structure_name
-from planner_core.sizing.offload import Rule, parse_rule, reserve_for, rule_that_offloads
+from planner_core.sizing.filling import fill, two_pools
+from planner_core.sizing.offload import Rule, can_fire, one_message, parse_rule, reserve_for
 from planner_core.sizing.smds import buffer_bytes
+from planner_core.sizing.structure_size import published_curve
 from planner_core.units import format_size, parse_size
 from tests.contract.support import MIB, plan, sample_document
 
@@ -80,6 +82,18 @@ def test_reserve_of_1_million_messages_in_4_gb_gives_threshold_82() -> None:
     assert 100 - Fraction(1875, 100) < reserve.highest_threshold
 
 
+def is_offloaded(message_bytes: int, *, usage_percent: int, rules: tuple[Rule, ...]) -> bool:
+    """Return whether data is offloaded when messages of this size have filled a structure up to that usage."""
+    curve = published_curve(cfcc_level=25).curve
+    demand = one_message(message_bytes, rules=rules, curve=curve)
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    filled = fill(demand, rules=met, pools=two_pools(curve.elements_per_entry))
+    bundles_per_message = max(Fraction(1), demand.elements / curve.elements_per_entry)
+    # The usage without any rule; an empty structure is approached, because the model divides by its usage.
+    usage = Fraction(usage_percent or Fraction(1, 1000), 100)
+    return filled.at_backlog(bundles_per_message / usage).offloaded > 0
+
+
 @pytest.mark.parametrize(
     ("message_bytes", "usage_percent", "rule"),
     [
@@ -99,7 +113,13 @@ def test_reserve_of_1_million_messages_in_4_gb_gives_threshold_82() -> None:
 def test_default_rules_offload_messages_as_documented_by_ibm(
     message_bytes: int, usage_percent: int, rule: int | None
 ) -> None:
-    assert rule_that_offloads(message_bytes, usage_percent=usage_percent, rules=DEFAULT_RULES) == rule
+    acting = [
+        number
+        for number, each in enumerate(DEFAULT_RULES, start=1)
+        if is_offloaded(message_bytes, usage_percent=usage_percent, rules=(each,))
+    ]
+    assert next(iter(acting), None) == rule
+    assert is_offloaded(message_bytes, usage_percent=usage_percent, rules=DEFAULT_RULES) == (rule is not None)
 
 
 @pytest.mark.parametrize("usage_percent", [0, 1, 50, 100])
@@ -107,13 +127,15 @@ def test_default_rules_offload_messages_as_documented_by_ibm(
 def test_messages_over_64512_bytes_are_offloaded_at_any_usage(
     rules: tuple[Rule, ...], usage_percent: int
 ) -> None:
-    assert rule_that_offloads(64_513, usage_percent=usage_percent, rules=rules) is not None
+    assert is_offloaded(64_513, usage_percent=usage_percent, rules=rules)
     if usage_percent <= 50:
-        assert rule_that_offloads(64_512, usage_percent=usage_percent, rules=rules) is None
+        assert not is_offloaded(64_512, usage_percent=usage_percent, rules=rules)
 
 
 def test_rule_of_64k_is_off() -> None:
-    assert rule_that_offloads(64_512, usage_percent=99, rules=(parse_rule("70:64K"),)) is None
+    rule = parse_rule("70:64K")
+    assert not rule.is_on
+    assert not is_offloaded(64_512, usage_percent=99, rules=(rule,))
 
 
 def test_rule_in_command_line_notation_is_parsed() -> None:
