@@ -121,8 +121,20 @@ def get_plan(session: Session, name: str) -> StoredVersion:
     Raises:
         PlanNotFound: There is no plan of this name.
     """
-    plan = _living(session, name)
+    plan = living_plan(session, name)
     return _stored(session, plan, plan.latest)
+
+
+def living_plan(session: Session, name: str, *, lock: bool = False) -> Plan:
+    """Return the row of a plan that is not deleted.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+    """
+    plan = repository.find_living(session, name, lock=lock) if NAME.fullmatch(name) else None
+    if plan is None:
+        raise PlanNotFound(name)
+    return plan
 
 
 def get_version(session: Session, name: str, number: int) -> StoredVersion:
@@ -131,7 +143,7 @@ def get_version(session: Session, name: str, number: int) -> StoredVersion:
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
     """
-    return _stored(session, _living(session, name), number)
+    return _stored(session, living_plan(session, name), number)
 
 
 def get_version_at(session: Session, name: str, number: str) -> StoredVersion:
@@ -154,7 +166,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
     Raises:
         PlanNotFound: There is no plan of this name.
     """
-    plan = _living(session, name)
+    plan = living_plan(session, name)
     return tuple(
         VersionSummary(
             number=row.number,
@@ -184,7 +196,7 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
         PlanNotFound: There is no such plan or version.
         StoredOutputRefused: This version does not have the text; the error contains the findings.
     """
-    plan = _living(session, name)
+    plan = living_plan(session, name)
     row = repository.read_output(session, plan.id, number or plan.latest, kind)
     if row is None:
         raise PlanNotFound(name, number)
@@ -311,7 +323,7 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
         PlanNotFound: There is no plan of this name.
         Conflict: It has been changed since the version that `if_match` names.
     """
-    plan = _living(session, name, lock=True)
+    plan = living_plan(session, name, lock=True)
     current = _stored(session, plan, plan.latest)
     if if_match is not None and not matches(if_match, current.etag):
         raise plan_conflict(current)
@@ -370,7 +382,7 @@ def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | N
         Conflict: The plan has been changed since the version that `if_match` names.
     """
     check_name(new_name)
-    plan = _living(session, name, lock=True)
+    plan = living_plan(session, name, lock=True)
     current = _stored(session, plan, plan.latest)
     if if_match is not None and not matches(if_match, current.etag):
         raise plan_conflict(current)
@@ -412,13 +424,6 @@ def matches(if_match: str, current: str) -> bool:
 
 
 # ---- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _living(session: Session, name: str, *, lock: bool = False) -> Plan:
-    plan = repository.find_living(session, name, lock=lock) if NAME.fullmatch(name) else None
-    if plan is None:
-        raise PlanNotFound(name)
-    return plan
 
 
 def _taken(name: str, advice: str = "Choose another name.") -> NameTaken:

@@ -20,9 +20,8 @@ from app.database.engine import Database
 from app.errors import Gone, NameTaken, NotFound, PreconditionRequired
 from app.fits.kept import curves_in
 from app.fits.resolve import curve_of
-from app.plans import repository as plan_store
 from app.plans import service as plans
-from app.plans.errors import PlanNotFound, plan_gone
+from app.plans.errors import plan_gone
 from app.plans.models import Plan
 from app.plans.service import matches, now
 from app.plans.stored import NAME_PATTERN
@@ -84,7 +83,7 @@ def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
     Raises:
         PlanNotFound: There is no such plan.
     """
-    living = _living(session, plan)
+    living = plans.living_plan(session, plan)
     return tuple(
         ScenarioSummary(
             name=row.name,
@@ -108,7 +107,7 @@ def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
         PlanNotFound: There is no such plan.
         NotFound: It has no scenario of this name.
     """
-    return _stored(_found(session, _living(session, plan), name), plan)
+    return _stored(_found(session, plans.living_plan(session, plan), name), plan)
 
 
 def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
@@ -119,7 +118,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
         NotFound: It has no scenario of one of these names.
         InputInvalid: No scenario is named, or more than four are.
     """
-    living = _living(session, plan)
+    living = plans.living_plan(session, plan)
     wanted = list(dict.fromkeys(names))
     if not 1 <= len(wanted) <= MOST_COMPARED:
         message = f"name one to {MOST_COMPARED} scenarios; {len(wanted) or 'none'} {'is' if not wanted else 'are'} named"
@@ -146,7 +145,7 @@ def latest_version(session: Session, plan: str) -> int:
     Raises:
         PlanNotFound: There is no such plan.
     """
-    return _living(session, plan).latest
+    return plans.living_plan(session, plan).latest
 
 
 # ---- changing --------------------------------------------------------------------------------------------------------
@@ -235,7 +234,7 @@ def save(
         TooManyScenarios: The plan has the maximum number of scenarios.
     """
     check_name(name)
-    living = _living(session, plan, lock=True)
+    living = plans.living_plan(session, plan, lock=True)
     if living.id != worked.plan_id:  # the plan was deleted, and another one has its name
         raise plan_gone(plan)
     at = now()
@@ -286,7 +285,7 @@ def delete(session: Session, plan: str, name: str, *, if_match: str | None = Non
         NotFound: It has no scenario of this name.
         Conflict: It has been changed since the state that `if_match` names.
     """
-    living = _living(session, plan, lock=True)
+    living = plans.living_plan(session, plan, lock=True)
     found = _found(session, living, name)
     current = _stored(found, plan)
     if if_match is not None and not matches(if_match, current.etag):
@@ -296,13 +295,6 @@ def delete(session: Session, plan: str, name: str, *, if_match: str | None = Non
 
 
 # ---- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _living(session: Session, plan: str, *, lock: bool = False) -> Plan:
-    found = plan_store.find_living(session, plan, lock=lock) if NAME.fullmatch(plan) else None
-    if found is None:
-        raise PlanNotFound(plan)
-    return found
 
 
 def _found(session: Session, plan: Plan, name: str) -> Scenario:
