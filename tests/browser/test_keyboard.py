@@ -215,7 +215,7 @@ def change_plan(page: Page) -> None:
 
 def open_plan_from_the_list(page: Page) -> None:
     for name in ("KEYS", "OTHER"):
-        press(page, "checkbox", f"Put {name} on the sheet", "Space")
+        press(page, "checkbox", f"Add {name} to the sheet", "Space")
     press(page, "button", "Compare selected plans")
     heading(page, "Several groups on one sheet")
     page.go_back()

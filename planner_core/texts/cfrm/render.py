@@ -16,8 +16,8 @@ from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, round_up
 
 LAST_COLUMN = 71
 _INDENT = " " * 13
-_MOST_OF_A_UNIT = 999_999_999
-"""A size has at most nine digits before its unit."""
+_MOST_DIGITS = 9
+"""Maximum number of digits of a size before its unit."""
 _COMMENT_AT = 40
 
 
@@ -33,7 +33,7 @@ def policy_bytes(size_bytes: int) -> int:
 
 
 def _unit_of(size_bytes: int) -> int:
-    return KIB if bytes_to_kib_ceil(size_bytes) <= _MOST_OF_A_UNIT else MIB
+    return KIB if bytes_to_kib_ceil(size_bytes) < 10**_MOST_DIGITS else MIB
 
 
 def _sized(keyword: str, size_bytes: int) -> str:
