@@ -107,7 +107,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.watcher.start()
     app.state.schedule.start()
     yield
-    app.state.schedule.stop()
+    await run_in_threadpool(app.state.schedule.stop)
     await run_in_threadpool(app.state.watcher.stop)
     app.state.database.close()
 

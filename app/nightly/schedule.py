@@ -95,9 +95,9 @@ class Schedule:
         self._scheduler = scheduler
 
     def stop(self) -> None:
-        """Stop the thread."""
+        """Stop the thread, and wait until a check that is running has ended: it uses the database."""
         if self._scheduler is not None:
-            self._scheduler.shutdown(wait=False)
+            self._scheduler.shutdown(wait=True)
             self._scheduler = None
 
     def look(self) -> bool:

@@ -15,7 +15,7 @@ from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.main import create_app
-from app.nightly import repository
+from app.nightly import report, repository
 from app.nightly import schedule as scheduling
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule, due_at, last_due, zone_of
@@ -164,6 +164,29 @@ def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
     finally:
         schedule.stop()
     assert len(runs(database)) == 1
+
+
+def test_stopping_waits_for_a_running_check(
+    database: Database, timed: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service closes its database right after, and a connection in use then would stay open."""
+    is_checking, may_end = threading.Event(), threading.Event()
+
+    def check(*_: object) -> bool:
+        is_checking.set()
+        return may_end.wait(30)
+
+    monkeypatch.setattr(report, "complete", check)
+    schedule = Schedule(database, timed, on_queued=lambda: None)
+    schedule.start()
+    assert is_checking.wait(30)
+    stopping = threading.Thread(target=schedule.stop)
+    stopping.start()
+    stopping.join(0.2)
+    assert stopping.is_alive()
+    may_end.set()
+    stopping.join(30)
+    assert not stopping.is_alive()
 
 
 def test_missing_packages_start_no_run(
