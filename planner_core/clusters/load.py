@@ -24,7 +24,6 @@ from planner_core.provenance import Assumption, Basis
 from planner_core.sizing.demand import (
     Demand,
     QueueDemand,
-    backlog_messages,
     band_edges,
     demand_of,
     growth_factor,
@@ -32,7 +31,7 @@ from planner_core.sizing.demand import (
 from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.sizing.structure_size import size_for
-from planner_core.sizing.structures import size_application
+from planner_core.sizing.structures import planned_backlog, size_application
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
 from planner_core.wire import Answer, Hidden, Unchecked
 
@@ -402,7 +401,7 @@ class _Around:
         self.document, self.definition, self.curve = document, definition, result.curve
         self.load: Load = result.load
         self.planned = [
-            queue.model_copy(update=_backlog_of(ceil_fraction(_planned(queue) * growth)))
+            queue.model_copy(update=_backlog_of(ceil_fraction(planned_backlog(queue) * growth)))
             for queue in definition.queues
         ]
         self.places = {queue.name: place for place, queue in enumerate(definition.queues)}
@@ -503,25 +502,23 @@ def _queue_during(
         surge_seconds=_number_or_none(surge_s),
         # A burst comes at the start of a failure and a surge after its end: their depths are compared, not added.
         messages=ceil_fraction(
-            max(backlog + added, _planned(queue) * growth + (surge or _ZERO), burst, added + (drift or _ZERO))
+            max(
+                backlog + added,
+                planned_backlog(queue) * growth + (surge or _ZERO),
+                burst,
+                added + (drift or _ZERO),
+            )
         ),
         rate=rate,
         growth=growth_now,
     )
 
 
-def _planned(queue: Queue) -> Fraction:
-    """Return the backlog of a queue in the plan, without growth."""
-    if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
-        return backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
-    return Fraction(queue.backlog or 0)
-
-
 def _backlog(
     queue: Queue, flows: Sequence[Flow], *, before: Fraction, rate: Fraction, growth: Fraction
 ) -> Fraction:
     """Return the planned backlog of a queue at the horizon, at its rate during a failure."""
-    planned, more = _planned(queue) * growth, max(rate - before, _ZERO)
+    planned, more = planned_backlog(queue) * growth, max(rate - before, _ZERO)
     if not more:
         return planned
     if queue.outage_minutes is not None:

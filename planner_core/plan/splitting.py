@@ -21,9 +21,9 @@ from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate
 from planner_core.provenance import Source
-from planner_core.sizing.demand import backlog_messages
 from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_size import Curve, bundles_in, elements_held, published_curve
+from planner_core.sizing.structures import planned_backlog
 
 _MOST = Fraction(1, 2)
 _LONGEST_NAME = 12
@@ -155,15 +155,9 @@ def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
     # Growth is the same for all queues, so it does not change which of them is heavy.
 
     def weight(queue: Queue) -> Fraction:
-        if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
-            messages = backlog_messages(
-                put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes
-            )
-        else:
-            messages = Fraction(queue.backlog or 0)
         size = queue.message_bytes if isinstance(queue.message_bytes, int) else int(queue.message_bytes.mean)
         elements = elements_held(size, header_bytes=curve.header_bytes)
-        return messages * max(Fraction(1), elements / curve.elements_per_entry)
+        return planned_backlog(queue) * max(Fraction(1), elements / curve.elements_per_entry)
 
     return weight
 

@@ -295,15 +295,17 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     )
 
 
-def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
-    messages: int | Fraction
+def planned_backlog(queue: Queue) -> int | Fraction:
+    """Return the backlog of a queue in the plan before growth [messages, not rounded]."""
     if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
-        messages = backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
-    else:
-        messages = queue.backlog or 0
+        return backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
+    return queue.backlog or 0
+
+
+def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
     sizes = queue.message_bytes
     return QueueDemand(
-        messages=grown(messages, factor=factor),
+        messages=grown(planned_backlog(queue), factor=factor),
         message_bytes=sizes.distribution() if isinstance(sizes, MessageSizes) else sizes,
     )
 
