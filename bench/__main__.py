@@ -158,13 +158,17 @@ def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9, help="measurements of which the median is taken")
+    parser.add_argument(
+        "--rounds", type=int, default=9, help="number of measurements; the median is reported"
+    )
     parser.add_argument("--requests", type=int, default=400, help="requests in each round")
     parser.add_argument("--structures", type=int, default=STRUCTURES, help="structures of the large plan")
     parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
-    parser.add_argument("--only", choices=PARTS, action="append", help="measure this only; may be repeated")
-    parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
-    parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
+    parser.add_argument(
+        "--only", choices=PARTS, action="append", help="run only this benchmark; may be repeated"
+    )
+    parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump in MB")
+    parser.add_argument("--dump", type=Path, help="read this dump instead of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
     parser.add_argument(
         "--sizes-page",
@@ -172,24 +176,40 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write the tables of message sizes into this page: docs/explanation/assumptions.md",
     )
     parser.add_argument("--fits", type=int, default=1000, help="coupling facilities to fit in each case")
-    parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
     parser.add_argument(
-        "--forecasts-unseen", type=int, default=1000, help="of those no setting was chosen on"
+        "--forecasts", type=int, default=200, help="structures to forecast in each simulated world"
     )
-    parser.add_argument("--forecast-models", type=int, default=100, help="of them by other models too")
     parser.add_argument(
-        "--forecast-lengths", type=int, default=200, help="structures for each length of history"
+        "--forecasts-unseen",
+        type=int,
+        default=1000,
+        help="structures in the worlds that were not used to choose settings",
+    )
+    parser.add_argument(
+        "--forecast-models",
+        type=int,
+        default=100,
+        help="structures to forecast with the alternative models as well",
+    )
+    parser.add_argument(
+        "--forecast-lengths", type=int, default=200, help="structures to forecast for each length of history"
     )
     parser.add_argument(
         "--forecast-page", type=Path, help="write the tables into this page: docs/explanation/forecasts.md"
     )
-    parser.add_argument("--night-rows", type=int, default=20_000_000, help="rows of the short history")
-    parser.add_argument("--night-structures", type=int, default=200, help="structures in it")
-    parser.add_argument("--night-rounds", type=int, default=3, help="rounds of reductions and of nights")
+    parser.add_argument(
+        "--night-rows", type=int, default=20_000_000, help="rows of the generated short history"
+    )
+    parser.add_argument(
+        "--night-structures", type=int, default=200, help="structures in the generated history"
+    )
+    parser.add_argument(
+        "--night-rounds", type=int, default=3, help="number of reductions and of nightly runs to measure"
+    )
     parser.add_argument(
         "--night-folder",
         type=Path,
-        help="where histories are made, 3 GB for 20 million rows; the system's unless told",
+        help="folder for generated histories, 3 GB for 20 million rows; default: the temporary folder",
     )
     return parser.parse_args(arguments)
 
