@@ -49,8 +49,9 @@ _MOST_DIGITS = 60
 _SHOWN_BELOW = 20
 _MOST_VERSIONS = 2**31 - 1
 SHUTDOWN_S = 10
-"""Seconds that running requests get when the service stops; without a limit, a client that follows a job would delay
-the stop."""
+"""Seconds that running requests are given to finish when the service stops; without a limit, a client that follows a
+job would delay the shutdown.
+"""
 
 
 class _UsageError(Exception):

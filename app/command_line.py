@@ -23,7 +23,7 @@ _SIZE_ENDS = ("B", "K", "M", "G", "T")
 STANDARD_INPUT = "-"
 Action = Callable[[argparse.Namespace], int]
 Command = Callable[[str, str, Action], argparse.ArgumentParser]
-"""A function that adds a command or one of its verbs, from its name, its description and its action."""
+"""A function that adds a command or one of its verbs, given its name, description and action."""
 Parser = type[argparse.ArgumentParser]
 Whole = Callable[[int, int], Callable[[str], int]]
 """A function that creates readers of whole numbers within bounds."""
@@ -50,7 +50,8 @@ def _nothing(arguments: argparse.Namespace) -> int:
 class LazyParser(argparse.ArgumentParser):
     """A parser whose options are added when it first reads a command line.
 
-    Every command builds the parsers of all others, and options of questions come from models that take long to import.
+    Each command builds the parsers of all commands, and the options of questions come from models that are slow to
+    import.
     """
 
     fill: Callable[[argparse.ArgumentParser], None] | None = None
@@ -64,10 +65,10 @@ class LazyParser(argparse.ArgumentParser):
 
 
 def add_question(made: argparse.ArgumentParser, load: Callable[[], type[Question]]) -> None:
-    """Add an option for each parameter of a question, which `read_question` reads by the rules of REST.
+    """Add an option for each parameter of a question; `read_question` reads them by the same rules as REST.
 
     Args:
-        made: The parser of the command; its class is LazyParser.
+        made: The parser of the command, a LazyParser.
         load: Imports the question; called when the command is used.
     """
     made.set_defaults(question=load)
@@ -204,14 +205,14 @@ def write_answer(
 
 
 def exit_code(findings: Iterable[Finding], fail_on: str) -> int:
-    """Return 1 if an open finding is serious enough, else 0; acknowledged warnings do not count."""
+    """Return 1 if an open finding is an error or has the severity `fail_on`, else 0. Ignore acknowledged warnings."""
     serious = {"error", fail_on}
     still_open = (each for each in findings if each.severity == "error" or not each.acknowledged)
     return EXIT_FINDINGS if any(each.severity in serious for each in still_open) else EXIT_OK
 
 
 class Meter:
-    """Show progress in one line of a terminal; nothing without a terminal."""
+    """Shows progress on one line of the terminal, or nothing if the output is not a terminal."""
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()
@@ -232,6 +233,6 @@ class Meter:
             self._width = 0
 
     def say(self, line: str) -> None:
-        """Print a line of its own."""
+        """Clear the progress, and print a line that stays."""
         self.clear()
         sys.stderr.write(f"{line}\n")

@@ -66,12 +66,12 @@ class NameTaken(PlannerError):
 
 
 class FieldsInvalid(PlannerError):
-    """Invalid parameters or fields, each with a sentence."""
+    """Parameters or fields are invalid; each has its own message."""
 
     def __init__(
         self, *problems: FieldProblem, problem: ProblemType = REQUEST_INVALID, message: str | None = None
     ) -> None:
-        """Store the errors by field; by default the message consists of their sentences."""
+        """Store the errors by field; by default, the message joins theirs."""
         self.problems, self.problem = problems, problem
         super().__init__(message or " ".join(each.message for each in problems))
 

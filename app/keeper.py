@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:
-    """Return the keeper for the kind of a run. If the run no longer exists, any keeper serves, because its claim fails."""
+    """Return the keeper for the kind of a run. If the run no longer exists, any keeper will do: its claim fails."""
     with database.session(writes=False) as session:
         run = repository.find(session, job_id, light=True)
     return KEEPERS[run.kind if run else INGEST](database, settings, job_id)

@@ -61,7 +61,7 @@ MOST_HEALTH_CHECKS = 2
 
 logger = logging.getLogger("cfplan.health")
 FORM_AROUND_FILE_BYTES = 2**20
-"""Allowance for the fields and boundaries of a form around a file of the largest size."""
+"""Allowance for the fields and boundaries of a form around a file of the maximum size."""
 
 _DESCRIPTIONS = (
     sizing_description,

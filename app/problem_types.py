@@ -14,7 +14,7 @@ PAGE = "/docs/reference/problems"
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A kind of problem: its heading in docs/reference/problems.md, its status, its title."""
+    """A kind of problem: its heading in docs/reference/problems.md, its HTTP status, and its title."""
 
     slug: str | None
     status: int

@@ -91,7 +91,7 @@ async def _sent(request: Request) -> DecisionForm:
 
 @router.post(PATH)
 def choose(request: Request, sent: Annotated[DecisionForm, Depends(_sent)]) -> Response:
-    """Decide on the posted input and show the result."""
+    """Make the decision for the posted input and show the result."""
     return _page(request, sent)
 
 

@@ -23,9 +23,9 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20
-"""Maximum size of a text in a field; files may be as large as a request."""
+"""Maximum size of the text in a field; a file may be as large as the whole request."""
 SHOWN_TEXT: Final = 200_000
-"""Maximum length of a text that is shown again; the page would take seconds to load with a longer one."""
+"""Maximum length of a text that is shown in its field again; a longer one would delay the page by seconds."""
 _MOST_FILES = 50
 
 

@@ -92,13 +92,13 @@ def answer(
     """Explain the messages of a browse.
 
     Args:
-        question: The order of eliminations, and facts that the texts do not show.
+        question: The order of eliminations, and facts that the texts do not contain.
         displays: Name and text of each display.
         messages: The browse.
-        messages_name: The name under which its problems are reported.
+        messages_name: The name under which problems in the browse are reported.
 
     Raises:
-        InputInvalid: A time cannot be read, or the browse has no messages.
+        InputInvalid: A time cannot be read, or the browse contains no messages.
     """
     failed_at = _time(question.failed_at, "/failed_at")
     browsed_at = _time(question.browsed_at, "/browsed_at")

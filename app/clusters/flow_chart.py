@@ -18,7 +18,7 @@ _WIDE_PANEL, _GAP, _NARROW = 404, 52, 358
 _TOP, _LABEL, _THICK, _THIN = 30, 18, 78.0, 1.5
 _NODE = 5
 _SENDER, _QUEUES = 78.0, 104.0
-"""Width for the names at both ends."""
+"""Width reserved for the names at each end of the chart."""
 _CHARACTERS, _LABEL_WIDE, _LABEL_NARROW = 11, 17, 14
 
 

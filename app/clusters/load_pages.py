@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 PATH = "/cluster/load"
 MOST_PROBLEMS = 20
 LARGEST_SHOWN = 200_000
-"""Maximum length of a document that is shown again; the page would take seconds to load with a longer one."""
+"""Maximum length of a document that is shown in its field again; a longer one would delay the page by seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def clusters_shown(clusters: ClusterLoad, *, chosen: str = "") -> ClusterLoadVie
 
     Args:
         clusters: The load.
-        chosen: Key of the failure in the charts; by default the one for which the structure must be largest.
+        chosen: Key of the failure in the charts; by default the one that requires the largest structure.
     """
     worst = {each.structure: each.survives.key for each in clusters.structures if each.survives}
     return ClusterLoadView(
@@ -109,7 +109,7 @@ def _structure_effect(each: StructureDuringFailure) -> Hashable:
 
 
 def _together(group: Sequence[NamedFailure]) -> str:
-    """Return `channel TO.P1, queue manager P1`, or `channels TO.P1, TO.P2, TO.P3`."""
+    """Return the names of a group, such as `channel TO.P1; queue manager P1` or `channels TO.P1, TO.P2, TO.P3`."""
     by_kind: dict[str, list[str]] = {}
     for each in group:
         by_kind.setdefault(each.kind, []).append(each.name)

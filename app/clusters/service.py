@@ -51,7 +51,7 @@ def read_yaml_or_json(text: bytes) -> DecisionFile:
     """Read an input in YAML or JSON.
 
     Raises:
-        InputInvalid: The text is not a valid input of a decision; every error is listed with its place.
+        InputInvalid: The text is not a valid input for a decision; every error is listed with its location.
     """
     if len(text) > LARGEST_FILE_BYTES:
         _invalid(f"it is larger than {LARGEST_FILE_BYTES} bytes")
@@ -75,15 +75,15 @@ def read_file(path: Path) -> DecisionFile:
 
 
 def decide_text(text: bytes, *, mode: Mode = "seed") -> DecisionAnswer:
-    """Decide on an input in YAML or JSON."""
+    """Return the decision for an input in YAML or JSON."""
     return answer(read_yaml_or_json(text), mode=mode)
 
 
 def decide_body(body: bytes, *, mode: Mode) -> DecisionAnswer:
-    """Decide on the body of a request.
+    """Return the decision for the body of a request.
 
     Raises:
-        InputInvalid: The body is not JSON, or not an input of a decision.
+        InputInvalid: The body is not JSON, or not an input for a decision.
     """
     parsed = parse_request(body, WHAT)
     return answer(read_object(parsed), mode=mode)

@@ -28,7 +28,9 @@ SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
 """Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Connections that stay open, and further ones if all are busy: together as many as the service has threads."""
+"""Number of connections that stay open, and of further ones if all are busy: together as many as the service has
+threads.
+"""
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
 WRITES = "cfplan_writes"
@@ -36,7 +38,7 @@ DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg",
 
 
 class DatabaseUnusable(PlannerError):
-    """The database cannot be used as it is; the message says what to do."""
+    """The database cannot be used in its current state; the message says what to do."""
 
     problem = DATABASE_UNAVAILABLE
 
@@ -53,7 +55,7 @@ def database_url(given: str, *, data_dir: Path) -> URL:
     """Return the URL to connect to: the given one with the installed driver, or SQLite in the data folder.
 
     Raises:
-        DatabaseUnusable: It is not a URL, or names another kind of database.
+        DatabaseUnusable: The setting is not a URL, or names an unsupported kind of database.
     """
     if not given:
         return URL.create("sqlite", database=str(data_dir / SQLITE_FILE))
@@ -77,7 +79,7 @@ class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
     def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
-        """Store the URL; `migrates` upgrades the schema automatically, None only on SQLite."""
+        """Store the URL; `migrates` states whether to upgrade the schema automatically, None means only on SQLite."""
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
@@ -114,8 +116,8 @@ class Database:
     def session(self, *, writes: bool) -> Iterator[Session]:
         """Open a session with one transaction, which is committed at the end of the block.
 
-        A writer on SQLite takes the lock with its first statement. SQLite refuses to turn a reader into a writer if
-        another one has written in the meantime.
+        A writer on SQLite takes the lock with its first statement. SQLite refuses to promote a reader to a writer if
+        another connection has written in the meantime.
         """
         self.prepare()
         with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
@@ -123,12 +125,12 @@ class Database:
             session.commit()
 
     def revision(self) -> str | None:
-        """Return the revision of the schema, or None for a database without our tables."""
+        """Return the revision of the schema, or or None if the database has no tables of cfplan."""
         with self.engine.connect() as connection:
             return MigrationContext.configure(connection).get_current_revision()
 
     def check(self) -> None:
-        """Query the database, and raise the errors that a request would meet."""
+        """Query the database, and raise the errors that a request would encounter."""
         with self.session(writes=False) as session:
             session.execute(text("SELECT version_num FROM alembic_version"))
 
@@ -205,8 +207,8 @@ def open_database(
     """Open the database that the settings name, and close it at the end of the block.
 
     Args:
-        settings: The settings of the service; None reads those of the environment.
-        migrates: Whether the schema is upgraded at the first use; None does so only on SQLite.
+        settings: The settings of the service; None reads them from the environment.
+        migrates: Whether the schema is upgraded at the first use; None upgrades it only on SQLite.
 
     Raises:
         DatabaseUnusable: The database does not answer, or its file is damaged.
@@ -255,7 +257,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-    """Set up a connection without the driver's own transactions, which begin late and end early."""
+    """Turn off the driver's own transactions on a connection, because they begin too late and end too early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (

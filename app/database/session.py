@@ -20,18 +20,19 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def get_session(request: Request) -> Iterator[Session]:
-    """Yield the session of a request; methods that may change something take the lock to write."""
+    """Yield the session of a request; HTTP methods that may change data take the write lock."""
     database: Database = request.app.state.database
     with database.session(writes=request.method not in SAFE_METHODS) as session:
         yield session
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
-"""Ends before the answer is sent: with FastAPI's default scope, a failed commit would be answered with 200."""
+"""The session ends before the answer is sent: with FastAPI's default scope, a failed commit would be answered with 200.
+"""
 
 
 def get_database(request: Request) -> Database:
-    """Return the database of the service, for work with its own transactions."""
+    """Return the database of the service, for work that needs its own transactions."""
     database: Database = request.app.state.database
     return database
 

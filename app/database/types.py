@@ -14,7 +14,7 @@ from sqlalchemy.types import LargeBinary, TypeDecorator
 LARGEST_KEY: Final = 2**62
 """The largest key that is looked up, because databases raise an error for numbers of more than 64 bits."""
 COMPRESSION_LEVEL: Final = 1
-"""The fastest level, because it already shrinks texts for z/OS to a few percent."""
+"""The fastest compression level, because it already reduces texts for z/OS to a few percent of their size."""
 
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]

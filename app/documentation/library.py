@@ -74,7 +74,7 @@ def _load(path: Path) -> Article:
 
 
 def article(slug: str) -> Article | None:
-    """Return the page at an address, if its file existed at the start of the service."""
+    """Return the page at an address, if its file existed when the service started."""
     # A lookup and not a path: no address can reach files outside of docs/.
     return _articles().get(slug)
 

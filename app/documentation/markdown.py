@@ -38,7 +38,7 @@ class Article:
 
 
 class _Renderer(RendererHTML):
-    """A renderer that makes tables and examples scrollable, also by keyboard, and adds anchors to headings."""
+    """A renderer that makes tables and examples scrollable, including by keyboard, and adds anchors to headings."""
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         label = _label("Table", env)
@@ -83,7 +83,7 @@ def render_article(text: str, *, at: str) -> Article:
 
     Args:
         text: The Markdown; raw HTML in it is shown as text.
-        at: Path of the file below docs/, such as `a/b.md`: relative links start from there.
+        at: Path of the file below docs/, such as `a/b.md`: relative links are resolved against it.
     """
     parser = _parser()
     env: dict[str, Any] = {}

@@ -40,7 +40,7 @@ def rates(body: bytes) -> PlanWithRates:
     """Write measured rates into the plan document of a request.
 
     Raises:
-        InputInvalid: The request is not valid; every problem with its place.
+        InputInvalid: The request is not valid; every problem is listed with its location.
     """
     document = parse_json(body)
     try:

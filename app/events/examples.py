@@ -38,7 +38,7 @@ def described_examples() -> Iterator[OperationExamples]:
 
 
 def events_request() -> JsonObject:
-    """Return the events that come with the application, with the attributes of their queue."""
+    """Return the sample events supplied with the application, with the attributes of their queue."""
     return {
         "files": [{"name": EXAMPLE_NAME, "text": example_text()}],
         "members": ["QM1", "QM2", "QM3"],

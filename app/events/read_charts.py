@@ -15,8 +15,9 @@ from app.web.rendering import grouped
 from planner_core.depth_events.sets import EventSet, QueueFacts
 
 _BEFORE, _AFTER = 0.16, 0.03
-"""Margins before the first and after the last event, as shares of the time between them; the labels of thresholds need
-room."""
+"""Margins before the first and after the last event, as fractions of the time between them; the labels of thresholds
+need room.
+"""
 
 
 def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
@@ -82,7 +83,7 @@ def _lane_spots(member: str, places: Sequence[Value], sets: Sequence[EventSet]) 
 
 
 def _written(each: EventSet, member: str) -> str:
-    """Return message, null or none; empty if no message was expected."""
+    """Return `message`, `null` or `none`, or an empty text if no message was expected."""
     if any(found.queue_manager == member for found in each.members):
         return "null" if member in each.null_events else "message"
     return "none" if any(missing.queue_manager == member for missing in each.missing) else ""

@@ -75,7 +75,7 @@ class QueueDepthView:
 
 @dataclass(frozen=True, slots=True)
 class EventSetRow:
-    """An event set with the texts that the page shows about its figures."""
+    """An event set, with its time and its queue managers as texts for the page."""
 
     id: str
     found: EventSet

@@ -62,7 +62,7 @@ class ReadRequest(EventContext):
 
 
 def example_text() -> str:
-    """Return the events of a group of three, as amqsevt writes them one per line."""
+    """Return the sample events of a group of three queue managers, one per line, as amqsevt writes them."""
     return text_of("event-messages", EXAMPLE_NAME)
 
 
@@ -70,7 +70,7 @@ def read_body(body: bytes) -> EventReading:
     """Read the event messages in the body of a request.
 
     Raises:
-        InputInvalid: The body is not JSON, the request is not valid, or the files do not have events.
+        InputInvalid: The body is not JSON, the request is not valid, or the files contain no events.
     """
     document = parse_request(body, WHAT)
     return read_request(document)
@@ -103,7 +103,7 @@ def _file(at: int, file: EventMessageFile) -> tuple[str, bytes]:
 
 
 def checked(data: bytes, where: str) -> bytes:
-    """Return the bytes of a file, unless it is empty or too large."""
+    """Return the bytes of a file, or raise InputInvalid if it is empty or too large."""
     # Blanks and zeros alone are padding of fixed-length records.
     if not data.strip(b"\0 \t\r\n"):
         raise InputInvalid(WHAT, (FieldProblem(where, "must not be empty"),))
@@ -115,7 +115,7 @@ def checked(data: bytes, where: str) -> bytes:
 
 
 def file_of(path: Path) -> tuple[str, bytes]:
-    """Return the name and the bytes of a file on the command line."""
+    """Return the name and the bytes of a file named on the command line."""
     try:
         with path.open("rb") as file:
             return path.name, checked(file.read(LARGEST_FILE_BYTES + 1), str(path))
@@ -125,7 +125,7 @@ def file_of(path: Path) -> tuple[str, bytes]:
 
 
 _LONGEST_NAMES = 10_000
-"""Maximum number of characters; the names of all queue managers of a group are much shorter."""
+"""Maximum number of characters in a list of names; a list of all queue managers of a group is much shorter."""
 
 
 def known_from_texts(
@@ -137,18 +137,18 @@ def known_from_texts(
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
 ) -> EventContext:
-    """Return the context from typed texts, such as QM1,QM2 or QM1=ENABLED or SQ1=0, and from DISPLAY output.
+    """Return the context given by typed texts, such as QM1,QM2 or QM1=ENABLED or SQ1=0, and by DISPLAY output.
 
     Args:
         members: Names of queue managers.
         perfmev: PERFMEV by queue manager.
         displays: Output of DISPLAY commands.
-        typed: Attributes of single queues in the format of DISPLAY output; they override those of `displays`.
+        typed: Attributes of individual queues in the format of DISPLAY output; they override those of `displays`.
         depths_before: Depths by queue.
         window_s: Seconds within which messages without CorrelId are treated as one set.
 
     Raises:
-        InputInvalid: A text cannot be read; every problem with its field.
+        InputInvalid: A text cannot be read; every problem is listed with its field.
     """
     for name, text in (("members", members), ("perfmev", perfmev)):
         if len(text) > _LONGEST_NAMES:

@@ -50,7 +50,7 @@ def read_yaml_or_json(text: bytes) -> DepthEventFile:
     """Read a file in YAML or JSON.
 
     Raises:
-        InputInvalid: It is not a depth event file; every problem with its place.
+        InputInvalid: The text is not a depth event file; every problem is listed with its location.
     """
     if len(text) > LARGEST_FILE_BYTES:
         raise InputInvalid(WHAT, (FieldProblem("", f"must not be larger than {LARGEST_FILE_BYTES} bytes"),))
@@ -101,7 +101,7 @@ _TENTHS, _MOST_MEMBERS = 10, 32
 def starter_text(parameters: Mapping[str, str]) -> str:
     """Return a timeline to edit, from `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
 
-    A missing or unreadable number gets a round value, which the user can change in the text.
+    A missing or unreadable number is replaced with a round value, which the user can change in the text.
     """
 
     def number(name: str, usual: int, most: int) -> int:

@@ -28,7 +28,7 @@ from planner_core.wire import plain
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETER = 100
-"""Maximum number of characters that are read of a parameter."""
+"""Maximum number of characters that are read from a parameter."""
 MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
 """Maximum numbers of steps, events and problems on the page; the command and REST return all of them."""
 _READING_WORDS = {
@@ -106,7 +106,7 @@ class SimulatedQueueView:
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceRow:
-    """An occurrence with its messages and causes of a difference."""
+    """An occurrence with its missing messages and the causes of any difference."""
 
     at: str
     occurrence: Occurrence

@@ -49,7 +49,7 @@ def list_curves(
         bool, Query(description="Only the latest accepted curve of each coupling facility.")
     ] = False,
 ) -> FitPage:
-    """Return the fits of all runs, the newest first, rejected ones with their reasons. Unchanged fits are stored once."""
+    """Return the fits of all runs, newest first; rejected fits include the reasons. Unchanged fits are stored once."""
     return fits.list_fits(session, asked, current_only=current)
 
 

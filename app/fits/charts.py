@@ -17,14 +17,14 @@ MOST_POINTS = 600
 """Maximum number of points in the chart; the table and the file contain all of them."""
 MOST_LINES = 4
 _STEPS = 48
-"""Points drawn for a line that is curved on a logarithmic axis."""
+"""Number of points drawn for a line that is curved on a logarithmic axis."""
 _ROOM = 1.25
 _SAME_RATIO = 0.02
 _X_TITLE = "size, MiB"
 
 
 def fit_charts(fit: Fit) -> ZoomedChart | None:
-    """Return the charts of a fit; None without points."""
+    """Return the charts of a fit, or None if it has no points."""
     points = [each for each in fit.points if each.entries > 0 and each.size_bytes > 0]
     if not points:
         return None
@@ -161,7 +161,7 @@ def _megabytes(value: float) -> str:
 
 
 def published_in_words(fit: Fit) -> str:
-    """Return the size of the published curve for the smallest and the largest allocation; empty if not known."""
+    """Return the size of the published curve for the smallest and the largest allocation; empty if it is unknown."""
     published = fit.published
     if published is None:
         return ""
@@ -189,6 +189,6 @@ def _signed(value_bytes: float) -> str:
 
 
 def _round_step(most: float) -> float:
-    """Return a round step; two to four of them reach the maximum."""
+    """Return a round step for an axis, such that two to four steps reach the maximum."""
     size = 10.0 ** math.floor(math.log10(most))
     return next(step for part in (2, 1, 0.5, 0.2, 0.1) if most / (step := size * part) >= 2)  # noqa: PLR2004

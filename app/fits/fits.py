@@ -43,12 +43,12 @@ class Fit(CurveFit):
 
     @property
     def is_usable(self) -> bool:
-        """Whether plans may use this fit: accepted, with a known cost of an entry at the ratio of allocation."""
+        """Whether plans may use this fit: it is accepted, and the cost of an entry at the allocation ratio is known."""
         return self.state is FitState.ACCEPTED and not self.is_of_other_ratio
 
     @property
     def is_of_other_ratio(self) -> bool:
-        """Whether the cost of an entry with its elements is known only at a ratio other than that of allocation."""
+        """Whether the cost of an entry with its elements is known only at a ratio other than the allocation ratio."""
         initial = published_curves()[-1]
         ratio = (initial.ratio_entries, initial.ratio_elements)
         return self.bundle_bytes is not None and self.element_bytes is None and self.ratio != ratio
@@ -93,13 +93,13 @@ class FitPoints(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FitPage(ResultPage[Fit]):
-    """One page of fitted curves, the newest first."""
+    """One page of fitted curves, newest first."""
 
     items: Annotated[tuple[Fit, ...], Field(serialization_alias="curves")]
 
 
 def list_fits(session: Session, asked: PageRequest = FIRST_PAGE, *, current_only: bool = False) -> FitPage:
-    """Return fits, the newest first; `current_only`: the last accepted one of each coupling facility and level."""
+    """Return fits, newest first; with `current_only`, only the last accepted one of each facility and level."""
     rows, total = repository.page_of_curves(
         session, offset=asked.offset, limit=asked.per_page, current_only=current_only
     )
@@ -107,7 +107,7 @@ def list_fits(session: Session, asked: PageRequest = FIRST_PAGE, *, current_only
 
 
 def current_fits(session: Session) -> tuple[Fit, ...]:
-    """Return the last accepted fit of each coupling facility and level, by their names."""
+    """Return the last accepted fit of each coupling facility and level, sorted by name."""
     return tuple(map(_fit, repository.current_curves(session)))
 
 
@@ -131,7 +131,7 @@ def get_fit(session: Session, version: int) -> Fit:
 
 
 def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]:
-    """Return the other fits of the same coupling facility and level, the newest first."""
+    """Return the other fits of the same coupling facility and level, newest first."""
     row = repository.find_curve(session, fit.version)
     if row is None:
         return ()
@@ -174,7 +174,7 @@ def points(session: Session, version: int) -> FitPoints:
 
 
 def find_fit(session: Session, version: int) -> Fit | None:
-    """Return one version; None if there is none."""
+    """Return one version, or None if it does not exist."""
     try:
         return get_fit(session, version)
     except NotFound:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def curves_of_settings(version: int) -> Fit | None:
-    """Return the fit of a version from the database in the settings, which is opened only for this lookup.
+    """Return the fit with this version from the database in the settings, which is opened only for this lookup.
 
     Raises:
         PlanRefused: There is no database.

@@ -61,7 +61,7 @@ class FacilityLevel:
 
     @property
     def cfcc_level(self) -> int | None:
-        """The level of the site, else the one on which all plans agree, else None."""
+        """The level that the site has set, otherwise the one on which all plans agree, otherwise None."""
         if self.kept is not None:
             return self.kept.cfcc_level
         return self.said[0][0] if len(self.said) == 1 else None
@@ -73,7 +73,7 @@ class FacilityLevel:
 
 
 def levels(session: Session) -> Sequence[Level]:
-    """Return all entries, by name."""
+    """Return all entries, sorted by name."""
     return [_level(row) for row in repository.cf_levels(session)]
 
 
@@ -108,7 +108,7 @@ def remove(session: Session, coupling_facility: str) -> None:
 
 
 def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
-    """Return name and level, or raise the errors of both.
+    """Return the normalized name and level, or raise the errors in both.
 
     Raises:
         FieldsInvalid: The name or the level is invalid.
@@ -130,7 +130,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
 
 
 def facilities(session: Session) -> tuple[FacilityLevel, ...]:
-    """Return every coupling facility that an entry, a plan or a fit names, by name."""
+    """Return every coupling facility that an entry, a plan or a fit names, sorted by name."""
     kept = {each.coupling_facility: each for each in levels(session)}
     said: dict[str, dict[int, list[str]]] = {name: {} for name in kept}
     for curve in repository.last_curves(session).values():

@@ -38,10 +38,10 @@ _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesPage(Page):
-    """The list of fitted curves, or the first steps in an empty installation."""
+    """The list of fitted curves, or the steps to get started if there are none."""
 
     current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
-    versions: Annotated[FitPage, "One page of all fits, the newest first"]
+    versions: Annotated[FitPage, "One page of all fits, newest first"]
     without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
     is_empty: Annotated[bool, "Whether there are no fits yet"]
 
@@ -125,7 +125,7 @@ def points_table(fit: Fit) -> Table:
 
 
 def _fit(session: Session, text: str) -> Fit:
-    """Return the fit whose version is part of an address."""
+    """Return the fit whose version is in the address."""
     if not _WHOLE.fullmatch(text):
         message = f"There is no fitted curve {text[:20]}."
         raise NotFound(message)

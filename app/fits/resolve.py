@@ -29,7 +29,7 @@ def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -
         compares: Whether a plan with a fitted curve is also evaluated with the published curve.
 
     Raises:
-        PlanRefused: No such plan can exist, or its curve is not known or was not accepted.
+        PlanRefused: The plan is impossible, or its curve is unknown or was not accepted.
     """
     curve = curve_of(document, curves)
     result = evaluate_on_curve(document, curve=curve)

@@ -1,1 +1,1 @@
-"""Forecasts: which structure runs out first, and the outlook of one structure."""
+"""Forecasts: all structures in the order in which they run out, and the outlook for one structure."""

@@ -40,7 +40,7 @@ def read_forecasts(
         str | None, Query(max_length=4, description="The owner of a shared message data set; absent: all.")
     ] = None,
 ) -> StructureOutlook:
-    """Return daily peaks, quantiles of the days ahead, when each level is passed at each size, and scores."""
+    """Return daily peaks, quantiles for the days ahead, the day each level is passed at each size, and scores."""
     found = [
         each
         for each in forecasts.outlooks(session, qsg, structure)

@@ -31,7 +31,7 @@ _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 
 def outlook_chart(outlook: Outlook) -> ZoomedChart | None:
-    """Return the chart of one measure; None without measured days and days ahead."""
+    """Return the chart of one measure, or None if there are neither measured days nor days ahead."""
     peaks = [each for each in outlook.peaks if each.peak is not None]
     peaks = [each for each in peaks if each.day > outlook.made_on - timedelta(days=HISTORY_DAYS)]
     days = [*(each.day for each in peaks), *(each.day for each in outlook.bands), outlook.made_on]
@@ -114,7 +114,7 @@ def _cut(text: str, longest: int) -> str:
 def _highest(
     days: Iterable[Day], made_on: date, step: int, *, key: Callable[[Day], float]
 ) -> list[tuple[int, Day]]:
-    """Return the highest of each day or week with its number, counted from the day of the forecast."""
+    """Return the highest value of each day or week with its number, counted from the day of the forecast."""
     found: dict[int, Day] = {}
     for each in days:
         nth = ((each.day - made_on).days - 1) // step

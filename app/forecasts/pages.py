@@ -68,11 +68,11 @@ class ResizeAct:
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastsPage(Page):
-    """The list of forecasts, or the first steps in an empty installation."""
+    """The list of forecasts, or the steps to get started if there are none."""
 
     lines: Annotated[
         tuple[tuple[StructureForecast, str], ...],
-        "One page of forecasts with their addresses, the most urgent first",
+        "One page of forecasts with their addresses, most urgent first",
     ]
     found: Annotated[ForecastPage, "The page they are on"]
     newest: Annotated[date | None, "Day of the latest forecast on the page"]
@@ -105,7 +105,7 @@ class StructureForecastPage(Page):
 
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
-    """Show all forecasts, the most urgent first."""
+    """Show all forecasts, most urgent first."""
     found = forecasts.list_forecasts(session, PageRequest.of_address(request))
     page = ForecastsPage(
         title="Forecasts",

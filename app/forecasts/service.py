@@ -64,7 +64,7 @@ class StructureForecast(Forecast):
 
     @property
     def title(self) -> str:
-        """The measure in words."""
+        """The title of the measure."""
         name = MEASURES.get(self.measure, self.measure)
         return f"{name} of {self.queue_manager}" if self.queue_manager else name
 
@@ -88,7 +88,7 @@ class StructureForecast(Forecast):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDay(Answer):
-    """The highest value of one day, and the total of that day. None: not measured."""
+    """The highest value of one day, and the total of that day. None means not measured."""
 
     day: date
     peak: Annotated[int | None, Field(description="Null: not measured.")]

@@ -59,7 +59,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The number of the process, which is also that of its process group."""
+        """The process ID, which is also the ID of its process group."""
         return self._process.pid
 
     def events(self, *, every_s: float) -> Iterator[JsonObject | None]:

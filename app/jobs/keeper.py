@@ -37,7 +37,7 @@ LONGEST_LAST_WORDS = 500
 
 
 class LostRun(Exception):
-    """Another process has the run: this one was assumed to be dead."""
+    """Another process has claimed the run, because this one was assumed to be dead."""
 
 
 class StopRequested(Exception):
@@ -49,7 +49,7 @@ class StepFailed(PlannerError):
 
 
 def owner_name() -> str:
-    """Return the host, the number of this process, and a random part that makes the name unique."""
+    """Return the host name, the process ID, and a random part that makes the name unique."""
     return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(8)}"
 
 
@@ -66,7 +66,7 @@ class Keeper(ABC):
         on_progress: Callable[[str, int, int, str], None] | None = None,
         on_line: Callable[[str], None] | None = None,
     ) -> None:
-        """Prepare the keeper; it claims nothing yet.
+        """Prepare the keeper without claiming the run.
 
         Args:
             database: The database with the row of the run.
@@ -195,7 +195,7 @@ class Keeper(ABC):
 
     @contextlib.contextmanager
     def _told_to_stop(self) -> Iterator[None]:
-        """Handle SIGTERM, which a machine sends before it stops. Only the main thread can handle signals."""
+        """Handle SIGTERM, which processes receive before the machine stops. Only the main thread can handle signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """The texts about jobs of a kind, and whether such a job runs next to others."""
+    """The texts about jobs of one kind, and whether these jobs run alone."""
 
     stages: Mapping[str, str]
     """The title of each stage, in order."""
@@ -17,7 +17,7 @@ class JobKind:
     title: str
     """The subject of sentences about a run of this kind."""
     is_alone: bool
-    """Whether runs of this kind and of all other such kinds run one at a time, wherever they were started."""
+    """Whether runs of this kind and of all other kinds with this mark run one at a time, wherever they were started."""
 
 
 # Features fill this when they are imported. A list here would make the queue import every feature.
@@ -39,5 +39,5 @@ def kind_of(name: str) -> JobKind:
 
 
 def names_alone() -> tuple[str, ...]:
-    """Return the names of the kinds of which one run is worked on at a time."""
+    """Return the names of the kinds whose runs are worked on one at a time."""
     return tuple(name for name, kind in _KINDS.items() if kind.is_alone)

@@ -28,7 +28,7 @@ INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.
 NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
 WORK = "jobs"
 MASTER_VARIABLE = "SPARK_MASTER"
-"""The environment variable of Spark's master: the cores of this machine, or a cluster."""
+"""The environment variable that selects Spark's master: the cores of this machine, or a cluster."""
 
 
 def missing_packages() -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def ingest_command(
 
 
 def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
-    """Return the command that makes roll-ups of these days; without days, of the whole history."""
+    """Return the command that rolls up these days, or the whole history if no days are given."""
     command = [*PYTHON, ROLLUP, "--history", settings.history]
     return [*command, f"--days={','.join(days)}"] if days else command
 

@@ -14,7 +14,7 @@ from app.jobs.kinds import kind_of, names_alone
 from app.jobs.models import JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
-"""Advisory lock on PostgreSQL for claims; without it, two processes could both claim the last free place."""
+"""Advisory lock on PostgreSQL for claims; without it, two processes could both claim the last free slot."""
 
 
 def hold_claims(session: Session) -> None:
@@ -23,7 +23,7 @@ def hold_claims(session: Session) -> None:
 
 
 def find(session: Session, job_id: int, *, lock: bool = False, light: bool = False) -> JobRun | None:
-    """Return a run; `light` does not read the report and the log."""
+    """Return a run; with `light`, its report and its log are not read."""
     query = select(JobRun).where(JobRun.id == job_id)
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
@@ -89,13 +89,13 @@ def last_of_kind(session: Session, kind: str) -> JobRun | None:
 
 
 def running_owners(session: Session) -> Sequence[tuple[int, str]]:
-    """Return number and owner of every run in the state RUNNING."""
+    """Return the number and the owner of every run in the state RUNNING."""
     query = select(JobRun.id, JobRun.owner).where(JobRun.state == JobState.RUNNING)
     return [(row.id, row.owner) for row in session.execute(query)]
 
 
 def change_own(session: Session, job_id: int, owner: str, **values: Any) -> bool:  # noqa: ANN401 - any column
-    """Write to a run if this owner still has it; return whether it did."""
+    """Write to a run if this owner still has it; return whether the run was changed."""
     query = update(JobRun).where(JobRun.id == job_id, JobRun.owner == owner, JobRun.state == JobState.RUNNING)
     changed = session.execute(query.values(**values), execution_options={"synchronize_session": False})
     return bool(changed.rowcount)  # type: ignore[attr-defined]

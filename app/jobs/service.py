@@ -30,7 +30,7 @@ MOST_ATTEMPTS = 5
 """A run that was interrupted this often is not resumed automatically, because it may be the cause of the crashes."""
 ENDS = (JobState.DONE, JobState.FAILED)
 RESTS = (*ENDS, JobState.ASKS)
-"""States in which no keeper works on a run, and none will start to."""
+"""States in which no keeper works on a run or will start to."""
 
 
 WAITS = "The job waits for its turn."
@@ -73,7 +73,7 @@ class Job(Answer):
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """The progress of a job for its page, or how it ended."""
+    """The progress of a job for its page, or its outcome."""
 
     value: int
     """The progress in thousandths; -1 while it is not known."""
@@ -104,7 +104,7 @@ def get(session: Session, job_id: int) -> Job:
     """Return a run without its report and log.
 
     Raises:
-        NotFound: There is no run of this number.
+        NotFound: There is no run with this number.
     """
     run = repository.find(session, job_id, light=True)
     if run is None:
@@ -114,7 +114,7 @@ def get(session: Session, job_id: int) -> Job:
 
 
 def report_of(session: Session, job_id: int) -> JsonObject | None:
-    """Return the report of a run, or None if it has none (yet)."""
+    """Return the report of a run, or None if there is none yet."""
     run = _found(session, job_id)
     return None if run.report is None else json.loads(run.report)
 
@@ -142,7 +142,7 @@ def job_of(run: JobRun) -> Job:
 
 
 def stage_title(job: Job) -> str:
-    """Return the title of the stage of a run; empty for a stage of another version."""
+    """Return the title of the stage of a run; empty if this version has no such stage."""
     return kind_of(job.kind).stages.get(job.stage, "")
 
 
@@ -159,7 +159,7 @@ def _sentence_of(run: JobRun) -> str:
 
 
 def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
-    """Queue a new run. It is flushed to get its number."""
+    """Queue a new run, and flush it to get its number."""
     run = JobRun(
         kind=kind, upload_id=upload_id, state=JobState.QUEUED, stage="", done=0, total=0, sentence="",
         attempts=0, owner="", created_at=now(), log="",
@@ -175,9 +175,9 @@ def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
 
 
 def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_once: int) -> Job | None:
-    """Claim a run; return None if another keeper has it, it has ended, or the limit of running runs is reached.
+    """Claim a run; return None if another keeper has it, it has ended, or too many runs are in progress.
 
-    Of all kinds that run alone, only one run can be claimed at a time, whatever the limit.
+    Of all kinds that run alone, only one run can be claimed at a time, regardless of the limit.
     """
     # The lock comes first: two claims that counted at the same time would both find the last free place.
     repository.hold_claims(session)
@@ -212,7 +212,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:
-    """Release the run of a keeper that has died at once, without waiting for a stale heartbeat."""
+    """Release the run of a dead keeper immediately, without waiting until its heartbeat is stale."""
     return repository.change_own(session, job_id, owner, heartbeat_at=None)
 
 

@@ -119,7 +119,7 @@ class Watcher:
             )
 
     def _reap(self) -> None:
-        """Release the runs of keepers that have ended, without waiting for stale heartbeats."""
+        """Release the runs of keepers that have ended, without waiting until their heartbeats are stale."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
         # Most looks find nothing to release, and on SQLite a writing transaction would block all other writers.

@@ -28,7 +28,7 @@ NIGHTS = "nightly runs"
 
 @router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
 def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
-    """Return runs, the newest first, with their times, results and number of findings."""
+    """Return runs, newest first, with their times, results and number of findings."""
     return service.list_runs(session, asked)
 
 
@@ -84,5 +84,5 @@ def read_report(session: SessionDep) -> NightlyReport:
     response_class=Response,
 )
 def read_report_text(session: SessionDep) -> Response:
-    """Return the report as Markdown for mail. The data folder contains it as a file."""
+    """Return the report as Markdown for mail. It is also a file in the data folder."""
     return Response(report.as_markdown(report.newest(session)), media_type=MARKDOWN)

@@ -38,7 +38,9 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
 """Exit code 1: the run failed, and its message gives the reason. 3: another run is in progress, so none was started."""
 Listed = TypeVar("Listed", bound="Answer")
 NO_LIMIT = 1_000_000
-"""Limit of running jobs, never reached: a run at the terminal does not wait for uploads that are being read."""
+"""A limit on concurrent jobs that is never reached: a run at the terminal does not wait for uploads that are being
+read.
+"""
 LAST_LINES = 20
 """Number of log lines that are printed for a failed run."""
 ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")

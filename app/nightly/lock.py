@@ -35,14 +35,14 @@ class Lock:
         self.fileno = fileno
 
     def names_child(self, pid: int) -> None:
-        """Store the process number, so that a successor can kill the process if it is left behind."""
+        """Store the process ID, so that a successor can kill the process if it is left behind."""
         os.ftruncate(self.fileno, 0)
         os.pwrite(self.fileno, str(pid).encode(), 0)
 
 
 @contextlib.contextmanager
 def held(folder: Path, *, on_wait: Callable[[], None] = lambda: None) -> Iterator[Lock]:
-    """Hold the lock; `on_wait` is called from time to time while another process has it.
+    """Hold the lock; `on_wait` is called periodically while another process has it.
 
     Raises:
         LockHeld: The other process does not release it.
@@ -76,7 +76,7 @@ def _wait(fileno: int, on_wait: Callable[[], None]) -> None:
 
 
 def _end_orphan(named: bytes) -> None:
-    """Kill the process group of the holder, if its number still belongs to a process of cfplan."""
+    """Kill the process group of the holder, if its ID still belongs to a process of cfplan."""
     if not named.strip().isdigit():
         return
     pid = int(named)

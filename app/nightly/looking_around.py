@@ -1,7 +1,7 @@
-"""Simulated data for trying the program: simulate it, store and forecast it, and remove it again.
+"""Simulated data for trying out the program: simulate it, store and forecast it, and remove it again.
 
-Its names mark it as simulated: `planner_core.simulated`. Each step may be interrupted and repeated: equal options
-give equal files, and a file is never read twice.
+Its names mark it as simulated: `planner_core.simulated`. Each step may be interrupted and repeated: the same options
+produce the same files, and a file is never read twice.
 """
 
 from __future__ import annotations

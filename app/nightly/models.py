@@ -79,7 +79,7 @@ class NightlyRun(Base):
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     """Number of stored curves, forecasts, scores, findings and days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
-    """JSON: for each structure, message sizes and header bytes as found in the usage of its queues."""
+    """JSON: for each structure, message sizes and header bytes as measured on its queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
     """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run has them."""
 
@@ -115,7 +115,7 @@ class FitVersion(Base):
     last_day: Mapped[date | None] = mapped_column(Date)
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
-    """Digest of the fit. A fit equal to the previous one of its scope is not stored again."""
+    """Digest of the fit. A fit that equals the previous one of its scope is not stored again."""
     fit: Mapped[str] = mapped_column(CompressedText)
     """JSON, as returned by the job: figures with their intervals, points used and left out, breaks."""
 
@@ -230,5 +230,5 @@ class CfLevel(Base):
     coupling_facility: Mapped[str] = mapped_column(String(8), primary_key=True)
     cfcc_level: Mapped[int] = mapped_column(Integer)
     source: Mapped[str] = mapped_column(String(100))
-    """Origin of the level: the site, or simulated data."""
+    """The source of the level: the site, or simulated data."""
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

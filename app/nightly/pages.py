@@ -42,7 +42,7 @@ CONFIRMATIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class NightlyRunsPage(Page):
-    """The list of runs, or the first steps in an empty installation."""
+    """The list of runs, or the steps to get started if there are none."""
 
     lines: Annotated[tuple[RunLine, ...], "One page of runs, newest first"]
     found: Annotated[RunPage, "Their page of the list"]
@@ -78,7 +78,7 @@ class NightlyRunPage(Page):
 
 @router.get("/nights")
 def nights(request: Request, session: SessionDep) -> Response:
-    """Show the runs, the newest first."""
+    """Show the runs, newest first."""
     found = service.list_runs(session, PageRequest.of_address(request))
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)

@@ -31,7 +31,7 @@ from planner_core.urgency import FULL_DAYS
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
 KEYS_AT_ONCE = 500
-"""Rows per statement, because databases limit the values of a statement to a few thousand."""
+"""Rows per statement, because databases limit a statement to a few thousand values."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ def find_run_of_job(session: Session, job_id: int) -> NightlyRun | None:
 def page_of_runs(
     session: Session, *, offset: int, limit: int
 ) -> tuple[Sequence[tuple[NightlyRun, JobRun]], int]:
-    """Return runs with their jobs, the newest first, and the number of all runs."""
+    """Return runs with their jobs, newest first, and the number of all runs."""
     total = session.scalars(select(func.count(NightlyRun.id))).one()
     query = (
         select(NightlyRun, JobRun)
@@ -76,7 +76,7 @@ def last_stored_run(session: Session) -> NightlyRun | None:
 
 
 def runs_under_way(session: Session) -> Sequence[NightlyRun]:
-    """Return runs that are in progress or wait, the oldest first; at most one is in progress."""
+    """Return runs that are in progress or wait, oldest first; at most one is in progress."""
     query = (
         select(NightlyRun)
         .join(JobRun, JobRun.id == NightlyRun.job_id)
@@ -119,7 +119,7 @@ def drop_published(session: Session, *, but: int) -> None:
 
 
 def latest_plans(session: Session) -> Sequence[AnyRow]:
-    """Return name, number, group, document and result of the latest version of every plan, by name."""
+    """Return name, number, group, document and result of the latest version of every plan, sorted by name."""
     query = (
         select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document, PlanVersion.result)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
@@ -139,7 +139,7 @@ def find_curve(session: Session, version: int) -> FitVersion | None:
 def page_of_curves(
     session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
 ) -> tuple[Sequence[FitVersion], int]:
-    """Return fitted curves, the newest first, and the number of all fitted curves."""
+    """Return fitted curves, newest first, and the number of all fitted curves."""
     query = select(FitVersion)
     if state is not None:
         query = query.where(FitVersion.state == state)
@@ -150,7 +150,7 @@ def page_of_curves(
 
 
 def current_curves(session: Session) -> Sequence[FitVersion]:
-    """Return the last accepted fit of each coupling facility and CFCC level, by their names."""
+    """Return the last accepted fit of each coupling facility and CFCC level, sorted by name."""
     query = select(FitVersion).where(FitVersion.is_current)
     return session.scalars(query.order_by(FitVersion.coupling_facility, FitVersion.cfcc_level)).all()
 
@@ -162,7 +162,7 @@ def last_curves(session: Session) -> Mapping[str, FitVersion]:
 
 
 def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequence[FitVersion]:
-    """Return all fits of one coupling facility and CFCC level, the newest first."""
+    """Return all fits of one coupling facility and CFCC level, newest first."""
     query = select(FitVersion).where(FitVersion.scope == scope).order_by(FitVersion.id.desc()).limit(limit)
     return session.scalars(query).all()
 
@@ -195,7 +195,7 @@ def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,
 ) -> tuple[Sequence[StoredForecast], int]:  # fmt: skip
-    """Return forecasts by the day their structure runs out, and the number of all forecasts."""
+    """Return forecasts in the order in which structures run out, and the number of all forecasts."""
     query = select(StoredForecast)
     if latest_only:
         query = query.where(StoredForecast.is_latest)
@@ -220,7 +220,7 @@ def latest_forecasts(session: Session) -> Sequence[StoredForecast]:
 def forecasts_of_series(
     session: Session, *, qsg: str, structure: str, measure: str, queue_manager: str = "", limit: int = 100
 ) -> Sequence[StoredForecast]:
-    """Return all forecasts of one measure of a structure, the newest first."""
+    """Return all forecasts of one measure of a structure, newest first."""
     query = select(StoredForecast).where(
         StoredForecast.qsg == qsg, StoredForecast.structure == structure, StoredForecast.measure == measure,
         StoredForecast.queue_manager == queue_manager,
@@ -235,7 +235,7 @@ def forecasts_to_score(session: Session, today: date) -> Sequence[StoredForecast
 
 
 def drop_forecasts(session: Session, *, made_before: date) -> None:
-    """Delete old forecasts with their scores, but not the latest of a series, and none that must still be scored."""
+    """Delete old forecasts with their scores, except the latest of each series and any that must still be scored."""
     session.execute(
         delete(StoredForecast).where(
             StoredForecast.made_on < made_before,
@@ -253,7 +253,7 @@ def unmark_latest(session: Session, forecast_ids: Iterable[int]) -> None:
 
 
 def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow]:
-    """Return number, series and day of all forecasts that were made on these days."""
+    """Return the number, series and day of all forecasts that were made on these days."""
     query = select(
         StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.made_on
     )  # fmt: skip
@@ -318,7 +318,7 @@ def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Map
 def daily_usage(
     session: Session, qsg: str, structure: str, *, begin: date | None = None, end: date | None = None
 ) -> Sequence[DailyStructureUsage]:
-    """Return the days of a structure in their order, including `begin` and `end`."""
+    """Return the days of a structure from `begin` to `end`, both included, in order."""
     query = select(DailyStructureUsage).where(
         DailyStructureUsage.qsg == qsg, DailyStructureUsage.structure == structure
     )
@@ -330,7 +330,7 @@ def daily_usage(
 
 
 def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
-    """Return the last day with records of every group, or of one."""
+    """Return the last day with records for every group, or for one."""
     query = select(DailyStructureUsage.qsg, func.max(DailyStructureUsage.day)).group_by(
         DailyStructureUsage.qsg
     )
@@ -340,7 +340,7 @@ def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
 
 
 def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
-    """Return the days of all structures of these groups that are recent enough to show that a structure is full."""
+    """Return the days of all structures in these groups that are recent enough to show that a structure is full."""
     found: list[DailyStructureUsage] = []
     for qsg, day in last.items():
         query = select(DailyStructureUsage).where(
@@ -360,7 +360,7 @@ def remove_days(session: Session, days: Iterable[date]) -> None:
 
 
 def cf_levels(session: Session) -> Sequence[CfLevel]:
-    """Return the known CFCC levels of all coupling facilities, by name."""
+    """Return the known CFCC levels of all coupling facilities, sorted by name."""
     return session.scalars(select(CfLevel).order_by(CfLevel.coupling_facility)).all()
 
 

@@ -39,7 +39,7 @@ BATCH = 1_000
 SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
 """Ages at which a forecast is scored, in addition to its horizon."""
 GIVEN_UP_AFTER_DAYS = 30
-"""Days after its horizon until a forecast no longer waits for days that were never measured."""
+"""Number of days after its horizon during which a forecast still waits for days that were not measured."""
 STATES = {
     "fitted": FitState.ACCEPTED,
     "rejected": FitState.REJECTED,
@@ -54,7 +54,7 @@ class ResultInvalid(PlannerError):
     """The file is not the result of a nightly run, because the job and the application have different versions."""
 
     def __init__(self, fault: str) -> None:
-        """Include the fault in the message."""
+        """Include the error in the message."""
         super().__init__(
             f"The results of the nightly run cannot be stored: {fault}. Install the same version of the jobs and the service."
         )
@@ -182,7 +182,7 @@ def _store_curves(
 
 
 def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
-    """Return coupling facility and CFCC level as one key.
+    """Return a coupling facility and a CFCC level as one key.
 
     >>> scope_of("CF01", 25), scope_of("CF01", None)
     ('CF01@25', 'CF01@?')
@@ -196,7 +196,7 @@ def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
 def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> int:
     """Store forecasts that have changed, and mark exactly the forecasts of this run as the latest.
 
-    A series has at most one forecast a day: a new one replaces that of an earlier run on the same day.
+    A series has at most one forecast a day: a new one replaces the one from an earlier run on the same day.
     """
     latest = {series_of(each): each for each in repository.latest_forecasts(session)}
     # Equal forecasts keep their row: a second run on a day with the same data must not lose scores.
@@ -240,7 +240,7 @@ def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
 
 
 def earliest_crossing(forecast: Forecast) -> date | None:
-    """Return the day on which the first of its levels is passed, by the median estimates.
+    """Return the day on which the forecast passes its first level, by the median estimates.
 
     A level that has been passed counts as passed on the day of the forecast.
     """
@@ -296,7 +296,7 @@ def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: date
 
 
 def _move_score_days(session: Session, today: date) -> None:
-    """Set the next day of scoring for forecasts that were due by today."""
+    """Set the next scoring day of forecasts that were due by today."""
     for forecast in repository.forecasts_to_score(session, today):
         given_up = forecast.made_on + timedelta(days=forecast.horizon_days + GIVEN_UP_AFTER_DAYS)
         following = next_score_day(forecast.made_on, forecast.horizon_days, known_to=today)
@@ -324,7 +324,7 @@ def _store_findings(
 
 
 def _store_days(session: Session, night: NightlyResult) -> int:
-    """Replace the days of this result; a day that the history no longer has is removed."""
+    """Replace the days of this result; a day that is no longer in the history is removed."""
     repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
     for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)

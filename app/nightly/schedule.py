@@ -37,7 +37,7 @@ def zone_of(settings: Settings) -> tzinfo:
 
 
 def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
-    """Return the last night that was due by now, as its day in the zone.
+    """Return the last night that was due by now, as a day in the time zone.
 
     An hour that the clocks skip counts as the one after it; of an hour that occurs twice, the first one counts.
     """
@@ -46,7 +46,7 @@ def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
 
 
 def due_at(night: date, *, hour: int, zone: tzinfo) -> datetime:
-    """Return when a night is due, in UTC."""
+    """Return the time at which the run of a night is due, in UTC."""
     # With fold=0, Python takes the first of two equal hours, and moves a skipped one to the hour after it.
     return datetime.combine(night, time(hour), tzinfo=zone).astimezone(UTC)
 
@@ -68,7 +68,7 @@ class Schedule:
         Args:
             database: The database of the runs.
             settings: Settings of the service.
-            on_queued: Called when a run was queued.
+            on_queued: Called when a run has been queued.
             clock: Returns the current time.
         """
         self._database = database
@@ -95,7 +95,7 @@ class Schedule:
         self._scheduler = scheduler
 
     def stop(self) -> None:
-        """Stop the thread, and wait until a check that is running has ended: it uses the database."""
+        """Stop the thread, and wait for a running check to end, because it uses the database."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=True)
             self._scheduler = None
@@ -117,7 +117,7 @@ class Schedule:
         return is_queued
 
     def next_due(self) -> datetime | None:
-        """Return when the next run is due, in UTC; None if the schedule is off."""
+        """Return the time at which the next run is due, in UTC; None if the schedule is off."""
         hour = self._settings.night_hour
         if hour is None:
             return None

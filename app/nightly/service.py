@@ -111,7 +111,7 @@ class RunDetails(Run):
 
 @dataclass(frozen=True, slots=True)
 class RunPage(ResultPage[Run]):
-    """One page of the nightly runs, the newest first."""
+    """One page of the nightly runs, newest first."""
 
     items: Annotated[tuple[Run, ...], Field(serialization_alias="nightly_runs")]
 
@@ -120,7 +120,7 @@ class RunPage(ResultPage[Run]):
 
 
 def list_runs(session: Session, asked: PageRequest = FIRST_PAGE) -> RunPage:
-    """Return runs, the newest first."""
+    """Return runs, newest first."""
     rows, total = repository.page_of_runs(session, offset=asked.offset, limit=asked.per_page)
     counts = repository.finding_counts(session, [run.id for run, _ in rows])
     runs = tuple(Run(**_members(run, job, counts.get(run.id, {}))) for run, job in rows)
@@ -131,7 +131,7 @@ def get(session: Session, run_id: int) -> Run:
     """Return a run.
 
     Raises:
-        NotFound: There is no run of this number.
+        NotFound: There is no run with this number.
     """
     return Run(**_members_of(session, run_id))
 
@@ -140,7 +140,7 @@ def details(session: Session, run_id: int) -> RunDetails:
     """Return a run with its findings.
 
     Raises:
-        NotFound: There is no run of this number.
+        NotFound: There is no run with this number.
     """
     return RunDetails(**_members_of(session, run_id), night_findings=findings_of(session, run_id))
 
@@ -252,7 +252,7 @@ def is_under_way(state: JobState) -> bool:
 
 
 def summary_of(counts: StoredCounts, *, days_total: int, days_reduced: int) -> str:
-    """Return the results of a run in words."""
+    """Return a summary of the results of a run in words."""
     if not days_total:
         return "The usage history is empty."
     parts = [

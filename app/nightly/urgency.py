@@ -1,4 +1,4 @@
-"""The latest forecasts by urgency, with full structures from the records of the last days."""
+"""The latest forecasts by urgency; recent records show which structures are full."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SMDS = "smds_blocks"
 def most_urgent(
     session: Session, *, offset: int, limit: int, measured_only: bool = False
 ) -> tuple[list[tuple[StoredForecast, Fullness | None]], int]:
-    """Return part of the latest forecasts of all series, the most urgent first, and the number of all.
+    """Return part of the latest forecasts of all series, most urgent first, and their total number.
 
-    Each comes with the fullness of its structure or data set.
+    Each forecast is returned with the fullness of its structure or data set.
 
-    `measured_only` leaves simulated ones out.
+    `measured_only` leaves out simulated forecasts.
     """
     query = select(
         StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager,

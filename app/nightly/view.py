@@ -71,7 +71,7 @@ class NewestNight:
     first: tuple[FindingLine, ...]
     total: int
     counts: str
-    """Numbers of findings, such as `1 error, 3 warnings`; empty without findings."""
+    """Numbers of findings, such as `1 error, 3 warnings`; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
 
 
 def newest_at_home(database: Database) -> NewestNight | None:
-    """Return the newest findings for the home page, or None if the database is unavailable."""
+    """Return the newest findings for the home page, or None if there are none or the database is unavailable."""
     try:
         with database.session(writes=False) as session:
             return newest_night(session)
@@ -193,7 +193,7 @@ def duration_words(duration: timedelta | None) -> str:
 
 
 def progress_of(job: Job) -> JobProgress:
-    """Return the progress of a job, or how it ended."""
+    """Return the progress of a job, or its outcome."""
     is_known = job.state == JobState.RUNNING and job.total > 0
     words = STATES[job.state]
     if job.state == JobState.RUNNING and stage_title(job):

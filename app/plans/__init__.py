@@ -1,1 +1,1 @@
-"""Stored plans: saved, versioned, deleted and restored."""
+"""Stored plans: saving, versions, deletion and restoration."""

@@ -1,4 +1,4 @@
-"""Acknowledge findings of a stored plan, each with its message, so that a changed message opens it again."""
+"""Acknowledge findings of a stored plan, each with its message, so that a finding with a changed message is open."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def acknowledge(
 
     Raises:
         PlanNotFound: There is no such plan.
-        Conflict: It has been changed since the version that `if_match` names, or during this call.
-        NothingToAcknowledge: It has no such open finding.
+        Conflict: The plan has been changed since the version that `if_match` names, or during this call.
+        NothingToAcknowledge: The plan has no such open finding.
         DocumentInvalid: The reason is not valid.
     """
     with database.session(writes=False) as session:

@@ -18,7 +18,7 @@ EXPLAINED = "explained"
 
 
 def header_list(headers: Headers, name: str) -> str | None:
-    """Return all values of a header that is a list, or None if it is missing."""
+    """Return all values of a header that contains a list, or None if the header is missing."""
     return ", ".join(headers.getlist(name)) or None if name in headers else None
 
 

@@ -1,4 +1,4 @@
-"""Stored plans over REST. app/web/problems.py turns errors into answers."""
+"""Stored plans over REST. app/web/problems.py converts errors to responses."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def list_plans(
         str | None, Query(max_length=100, description="Part of the plan's or the group's name.")
     ] = None,
 ) -> PlanList:
-    """Return plans by name, one page at a time, with the figures of their latest versions."""
+    """Return plans sorted by name, one page at a time, with the figures of their latest versions."""
     return service.list_plans(session, asked, search=search)
 
 
 @router.get("/deleted-plans", summary="List deleted plans", responses=problems())
 def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
-    """Return plans that can still be restored, the last deleted first."""
+    """Return plans that can still be restored, most recently deleted first."""
     days = request.app.state.settings.deleted_days
     return DeletedPlans(tuple(RestorablePlan.of(plan, days=days) for plan in service.list_deleted(session)))
 
@@ -172,7 +172,7 @@ def restore_plan(
 
 @router.get("/plans/{name}/versions", summary="History of a plan", responses=problems(404, 422))
 def list_versions(name: Name, session: SessionDep) -> PlanHistory:
-    """Return all versions with their figures, the newest first."""
+    """Return all versions with their figures, newest first."""
     return PlanHistory(name, service.list_versions(session, name))
 
 

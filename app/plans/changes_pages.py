@@ -1,6 +1,6 @@
-"""Differences between versions in the terms of the editor: place, label, and both values with their units.
+"""Differences between versions in the terms of the editor: location, label, and both values with their units.
 
-Change boards read them, so additions and removals have a line for each member, and places have labels instead of
+Change boards read them, so additions and removals have a line for each member, and locations are labels instead of
 pointers.
 """
 

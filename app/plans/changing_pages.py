@@ -1,4 +1,4 @@
-"""Pages that change plans: import, deletion and restoration, new names, acknowledged findings.
+"""Pages that change plans: importing, deleting, restoring and renaming plans, and acknowledging findings.
 
 Files are read and plans computed before a transaction begins, so that others can save meanwhile.
 """
@@ -64,7 +64,7 @@ class ImportOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportPage(Page):
-    """The form for files, and the results."""
+    """The form for importing files, and the results."""
 
     results: Annotated[tuple[ImportOutcome, ...], "The result for each file"]
     error: Annotated[str, "Error of the choice of files; empty without one"]

@@ -99,13 +99,13 @@ def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
 
 
 def _depths_in_force(queue: JsonObject) -> JsonObject:
-    """Return the depths of the plan, or else the advised ones."""
+    """Return the depths of the plan, or the advised ones if the plan has none."""
     found: JsonObject = queue.get("planned") or queue
     return found
 
 
 def drawn_depth(queue: JsonObject) -> int:
-    """Return the length of a queue's bar: MAXDEPTH, or the number of its messages that SIZE can hold if that is less."""
+    """Return the length of a queue's bar: the lesser of MAXDEPTH and the number of its messages that fit in SIZE."""
     planned, maxdepth = queue.get("planned"), int(_depths_in_force(queue)["maxdepth"] or 0)
     if planned is None or not maxdepth:
         return maxdepth

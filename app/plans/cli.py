@@ -171,7 +171,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    """Return a table whose columns are as wide as their longest entry; numbers are aligned to the right."""
+    """Return a table whose columns are as wide as their longest entry; numbers are right-aligned."""
     lines = [
         [name.replace("_", " ") for name in rows[0]],
         *([str(value) for value in row.values()] for row in rows),

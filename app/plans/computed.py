@@ -29,7 +29,7 @@ class ComputedOutput:
 
 @dataclass(frozen=True, slots=True)
 class ComputedPlan:
-    """A document, its result and its texts, as they are stored. The counts leave out acknowledged findings."""
+    """A document, its result and its texts, as they are stored. The counts exclude acknowledged findings."""
 
     document: str
     schema_version: int
@@ -57,7 +57,7 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     """Evaluate a plan with the curve it names, and render its texts.
 
     Raises:
-        PlanRefused: The plan is not possible, or its curve cannot be used.
+        PlanRefused: The plan is impossible, or its curve cannot be used.
     """
     result = evaluate(document, curves)
     answer = result.answer()

@@ -63,7 +63,7 @@ class Depths:
 def advised(version: StoredVersion, found: JsonObject, curves: Curves) -> JsonObject:
     """Return a stored structure with advice for each of its queues.
 
-    Empty if no advice was stored, the curve no longer exists, or the document can no longer be read.
+    The result is empty if no advice was stored, the curve no longer exists, or the document can no longer be read.
     """
     if not found.get("depth_events"):
         return {}
@@ -141,7 +141,7 @@ def _part(percent: float | None) -> str:
 
 
 def _of(percent: float, size: str) -> str:
-    """Return a percentage of INITSIZE or SIZE, written as a multiple from ten times the size on."""
+    """Return a percentage of INITSIZE or SIZE as text; from ten times the size, it is written as a multiple."""
     return (
         f"{percent:.0f} % of {size}"
         if percent < _TEN_TIMES
@@ -150,7 +150,7 @@ def _of(percent: float, size: str) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return seconds in a readable unit; a negative number is described as too late."""
+    """Return a number of seconds in a readable unit; a negative number becomes a time that is "too late"."""
     if seconds < 0:
         return f"{duration(-seconds)} too late"
     for unit_s, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
@@ -161,7 +161,7 @@ def duration(seconds: int) -> str:
 
 
 def _facts(advice: JsonObject) -> Sequence[tuple[str, str]]:
-    """Return the facts about all queues together."""
+    """Return the facts that apply to all queues of a structure."""
     facts = []
     if (messages := advice["event_messages_per_event"]) is not None:
         facts.append(

@@ -36,7 +36,7 @@ def _header(name: str, text: str, **schema: object) -> JsonObject:
 
 
 def conditional_get() -> JsonObject:
-    """Return the request header of a GET that may be answered by 304."""
+    """Return the request header of a GET that may be answered with 304."""
     return {"parameters": [_header("If-None-Match", IF_NONE_MATCH)]}
 
 

@@ -19,7 +19,7 @@ class PlanNotFound(PlannerError):
     problem = PLAN_NOT_FOUND
 
     def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
-        """Store the name and the number; `is_deleted` means that a deleted plan was requested."""
+        """Store the name and the version number; `is_deleted` means that a deleted plan was requested."""
         self.name, self.number = name, number
         if number is not None:
             what = f"The plan {name} has no version {number}."
@@ -46,7 +46,7 @@ def plan_conflict(current: StoredVersion, message: str = "") -> Conflict[StoredV
 
 
 class NothingToAcknowledge(PlannerError):
-    """A plan has no open finding of the code to acknowledge."""
+    """The plan has no open finding with this code to acknowledge."""
 
     def __init__(self, version: StoredVersion, code: str, structure: str | None) -> None:
         """Store the version."""
@@ -58,7 +58,7 @@ class NothingToAcknowledge(PlannerError):
 
 
 class PlanNameInvalid(PlannerError):
-    """A name that is not valid for a plan."""
+    """The name is not valid for a plan."""
 
     problem = PLAN_NAME_INVALID
 

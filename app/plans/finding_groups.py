@@ -11,7 +11,7 @@ from planner_core.provenance import Source
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding and the field that causes it."""
+    """One finding, and the field that causes it."""
 
     id: str
     severity: str

@@ -1,4 +1,4 @@
-"""Measured usage and forecasts of a plan's structures, found by the names of group and structure."""
+"""Measured usage and forecasts of a plan's structures, matched by the names of the group and the structure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.usage import service as usage
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLinks:
-    """Addresses of a structure's usage and forecast; empty if there is none."""
+    """Addresses of a structure's usage and forecast; empty if there are none."""
 
     usage: str
     forecast: str

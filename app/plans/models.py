@@ -19,7 +19,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Plan(Base):
-    """A plan, current or deleted. Its id is never used again, so that an ETag never has two meanings."""
+    """A plan, current or deleted. Its id is never reused, so that an ETag never identifies two plans."""
 
     __tablename__ = "plans"
     __table_args__ = (

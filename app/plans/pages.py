@@ -58,7 +58,7 @@ router = APIRouter(include_in_schema=False)
 
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
-"""Maximum number of characters of a text on the page; its file is complete."""
+"""Maximum number of characters of a text on the page; the file contains the complete text."""
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
 """Maximum number of findings on a page; the file lists all of them."""
@@ -83,7 +83,7 @@ SAID = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedAction:
-    """A request on the page of a plan that was refused, with everything that was entered for it."""
+    """A refused request from the page of a plan, with everything that the user entered."""
 
     words: str = ""
     name_error: str = ""
@@ -164,7 +164,7 @@ class ComparePage(Page):
     name: Annotated[str, "Name of the plan"]
     before: Annotated[StoredVersion, "The version compared from"]
     after: Annotated[StoredVersion, "The version compared to"]
-    numbers: Annotated[tuple[int, ...], "All versions, the newest first"]
+    numbers: Annotated[tuple[int, ...], "All versions, newest first"]
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
     ]
@@ -493,7 +493,7 @@ def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> O
 
 
 def _compared(found: JsonObject) -> JsonObject:
-    """Return the part of a result that is compared: without findings, and only the identity and costs of the curve."""
+    """Return the part of a result that is compared: no findings, and only the identity and costs of the curve."""
     # Intervals and sources of a curve may change without any effect on sizes.
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}

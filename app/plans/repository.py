@@ -25,7 +25,7 @@ CONTENTS = (
 
 
 def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | None:
-    """Return the current plan of this name; `lock` locks its row until the transaction ends."""
+    """Return the current plan with this name; `lock` locks its row until the transaction ends."""
     # SQLite has no row locks; there, a writing transaction locks the whole database.
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_(None))
     if lock:
@@ -35,7 +35,7 @@ def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | No
 
 
 def find_deleted(session: Session, name: str, plan_id: int | None = None) -> Plan | None:
-    """Return the deleted plan of this name and number, by default the one that was deleted last."""
+    """Return the deleted plan with this name and number; by default, the one that was deleted last."""
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_not(None))
     if plan_id is not None:
         query = query.where(Plan.id == plan_id)
@@ -69,7 +69,7 @@ def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRo
 
 
 def page_of_plans(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Return one page of current plans by name, each with the figures of its latest version."""
+    """Return one page of current plans, sorted by name, each with the figures of its latest version."""
 
     def narrowed(query: AnySelect) -> AnySelect:
         query = query.join(
@@ -91,7 +91,7 @@ def page_of_plans(session: Session, *, search: str | None, offset: int, limit: i
 
 
 def latest_documents(session: Session) -> Sequence[AnyRow]:
-    """Return name, version and document of every current plan."""
+    """Return the name, version and document of every current plan."""
     query = select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document).join(
         PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
     )
@@ -99,7 +99,7 @@ def latest_documents(session: Session) -> Sequence[AnyRow]:
 
 
 def latest_curves(session: Session) -> Sequence[AnyRow]:
-    """Return name, version and curve of every current plan."""
+    """Return the name, version and curve of every current plan."""
     query = select(Plan.name, PlanVersion.number, PlanVersion.curve).join(
         PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
     )
@@ -107,7 +107,7 @@ def latest_curves(session: Session) -> Sequence[AnyRow]:
 
 
 def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
-    """Return all versions of a plan, the newest first, without their contents."""
+    """Return all versions of a plan, newest first, without their contents."""
     query = select(
         PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, *SUMMARY
     )
@@ -122,7 +122,7 @@ def count_all(session: Session) -> int:
 
 
 def list_deleted(session: Session) -> Sequence[AnyRow]:
-    """Return deleted plans, the last deleted first."""
+    """Return deleted plans, most recently deleted first."""
     query = select(
         Plan.id, Plan.name, Plan.latest, PlanVersion.qsg, PlanVersion.created_at, PlanVersion.comment, Plan.deleted_at
     ).join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))  # fmt: skip

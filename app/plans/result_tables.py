@@ -27,7 +27,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def structures_table(version: StoredVersion) -> Table:
-    """Return a line for each structure."""
+    """Return the table of structures, with a line for each."""
     heading = (
         "structure", "role", "need_bytes", "initsize_kib", "size_kib", "initsize_given", "size_given",
         "full_threshold_percent", "preflist", "duplex", "messages", "entries", "elements", "binding",
@@ -45,7 +45,7 @@ def structures_table(version: StoredVersion) -> Table:
 
 
 def facilities_table(version: StoredVersion) -> Table:
-    """Return a line for each coupling facility."""
+    """Return the table of coupling facilities, with a line for each."""
     heading = (
         "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
         "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
@@ -60,7 +60,7 @@ def facilities_table(version: StoredVersion) -> Table:
 
 
 def queues_table(version: StoredVersion) -> Table:
-    """Return a line for each queue, with the headings that the editor accepts in pasted text."""
+    """Return the table of queues, with a line for each, and with headings that the editor accepts in pasted text."""
     heading = (
         "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
         "persistent", "selector_reads", "isolation", *(spec.name for spec in QUEUE_MORE),
@@ -85,7 +85,7 @@ def queues_table(version: StoredVersion) -> Table:
 
 
 def _more(spec: FormField, value: object) -> Cell:
-    """Return the cell of a further field of a queue; rates by queue manager have the format that the editor reads."""
+    """Return the cell of another field of a queue; rates by queue manager have the format that the editor reads."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
     if isinstance(value, bool):
@@ -94,7 +94,7 @@ def _more(spec: FormField, value: object) -> Cell:
 
 
 def findings_table(version: StoredVersion) -> Table:
-    """Return a line for each finding."""
+    """Return the table of findings, with a line for each."""
     heading = ("severity", "code", "structure", "message", "acknowledged", "source")
     return heading, [
         (f["severity"], f["code"], f.get("structure"), f["message"], f.get("acknowledged"), f["source"])

@@ -57,7 +57,7 @@ class StructureLine:
 
 @dataclass(frozen=True, slots=True)
 class FacilityLine:
-    """One coupling facility: its storage, and the storage of the structures that XCF allocates there [K]."""
+    """One coupling facility: its storage, and the storage of the structures that XCF allocates in it [K]."""
 
     name: str
     structures: int
@@ -187,7 +187,7 @@ def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
 
 
 def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
-    """Return the names of structures without a place, then of those whose second copy has none.
+    """Return the names of the structures that cannot be placed, then of those whose second copy cannot be placed.
 
     Args:
         lacking: Names of structures, and whether only the second copy has no place.
@@ -219,13 +219,13 @@ def _in_the_editor(_: str) -> str:
 
 
 def find_structure(version: StoredVersion, name: str) -> tuple[int, JsonObject] | None:
-    """Return index and JSON of a structure of the result."""
+    """Return the index and the JSON of a structure in the result."""
     found = enumerate(version.result["structures"])
     return next(((index, item) for index, item in found if item["name"] == name), None)
 
 
 class Explanations(Mapping[str, JsonObject]):
-    """The explanations of a version, each parsed on use, because those of a large plan have tens of megabytes."""
+    """The explanations of a version, each parsed when used, because those of a large plan take up tens of megabytes."""
 
     def __init__(self, text: str) -> None:
         self.text = text

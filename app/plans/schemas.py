@@ -73,7 +73,7 @@ class VersionDifferences(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RestorablePlan(DeletedPlan):
-    """A deleted plan, and how long it can be restored."""
+    """A deleted plan, and the time until which it can be restored."""
 
     restorable_until: Annotated[datetime, Field(description="After this time, it is removed permanently.")]
 
@@ -92,7 +92,7 @@ class DeletionAnswer(RestorablePlan):
 
 @dataclass(frozen=True, slots=True)
 class DeletedPlans(Answer):
-    """Plans that can be restored, the last deleted first."""
+    """Plans that can be restored, most recently deleted first."""
 
     plans: tuple[RestorablePlan, ...]
     findings: tuple[Finding, ...] = ()

@@ -83,7 +83,7 @@ FIRST_PAGE = PageRequest()
 
 
 def list_plans(session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None) -> PlanList:
-    """Return one page of plans by name; `search` matches part of a plan's or its group's name."""
+    """Return one page of plans, sorted by name; `search` matches part of a plan's or its group's name."""
     rows, total = repository.page_of_plans(
         session, search=_one_line(search), offset=asked.offset, limit=asked.per_page
     )
@@ -102,7 +102,7 @@ def list_plans(session: Session, asked: PageRequest = FIRST_PAGE, *, search: str
 
 
 def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSummary]:
-    """Yield every plan by name, read page by page."""
+    """Yield every plan, sorted by name and read page by page."""
     for number in itertools.count(1):
         found = list_plans(session, PageRequest(number, MOST_PER_PAGE), search=search)
         yield from found.items
@@ -119,7 +119,7 @@ def get_plan(session: Session, name: str) -> StoredVersion:
     """Return the latest version of a plan.
 
     Raises:
-        PlanNotFound: There is no plan of this name.
+        PlanNotFound: There is no plan with this name.
     """
     plan = living_plan(session, name)
     return _stored(session, plan, plan.latest)
@@ -161,10 +161,10 @@ def get_version_at(session: Session, name: str, number: str) -> StoredVersion:
 
 
 def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
-    """Return all versions of a plan, the newest first.
+    """Return all versions of a plan, newest first.
 
     Raises:
-        PlanNotFound: There is no plan of this name.
+        PlanNotFound: There is no plan with this name.
     """
     plan = living_plan(session, name)
     return tuple(
@@ -227,7 +227,7 @@ def is_empty(database: Database) -> bool:
 
 
 def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
-    """Return plans that can be restored, the last deleted first."""
+    """Return plans that can be restored, most recently deleted first."""
     return tuple(
         DeletedPlan(
             id=row.id,
@@ -266,14 +266,14 @@ def save_plan(
         session: The session of the request.
         name: Name of the plan.
         document: The document to save; already computed if the transaction is open.
-        if_match: The ETag of the version on which the change is based, or several, as in the header.
+        if_match: One or several ETags of the version on which the change is based, as in the header.
         if_none_match: ETags of versions that must not be the latest, as in the header.
-        create_only: Refuse if a plan of this name exists.
+        create_only: Refuse to save if a plan with this name exists.
         comment: A comment for the history.
 
     Raises:
         PlanNameInvalid: This is not a valid plan name.
-        PlanRefused: No such plan can exist.
+        PlanRefused: The plan is impossible.
         Conflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
             the one that `if_none_match` names.
         Gone: The plan that `if_match` names no longer exists.
@@ -320,8 +320,8 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
     """Delete a plan; it can be restored for a limited time.
 
     Raises:
-        PlanNotFound: There is no plan of this name.
-        Conflict: It has been changed since the version that `if_match` names.
+        PlanNotFound: There is no plan with this name.
+        Conflict: The plan has been changed since the version that `if_match` names.
     """
     plan = living_plan(session, name, lock=True)
     current = _stored(session, plan, plan.latest)
@@ -352,9 +352,9 @@ def restore_plan(
         new_name: Its new name, if the old one is in use.
 
     Raises:
-        PlanNotFound: There is no such deleted plan, or it has been removed for good.
+        PlanNotFound: There is no such deleted plan, or it has been removed permanently.
         PlanNameInvalid: The new name is not valid.
-        NameTaken: There is a plan of this name.
+        NameTaken: A plan with this name exists.
     """
     wanted = check_name(new_name) if new_name else name
     deleted = repository.find_deleted(session, name, plan_id) if NAME.fullmatch(name) else None
@@ -376,9 +376,9 @@ def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | N
     """Rename a plan; it keeps its versions.
 
     Raises:
-        PlanNotFound: There is no plan of the old name.
+        PlanNotFound: There is no plan with the old name.
         PlanNameInvalid: The new name is not valid.
-        NameTaken: Another plan has it.
+        NameTaken: Another plan has this name.
         Conflict: The plan has been changed since the version that `if_match` names.
     """
     check_name(new_name)
@@ -401,9 +401,9 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
     """Save the latest version of a plan as a new plan.
 
     Raises:
-        PlanNotFound: There is no plan of the old name.
+        PlanNotFound: There is no plan with the old name.
         PlanNameInvalid: The new name is not valid.
-        NameTaken: Another plan has it.
+        NameTaken: Another plan has this name.
     """
     source = get_plan(session, name)
     try:
@@ -414,7 +414,7 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
-    """Remove plans for good that were deleted longer ago than this, and return their number."""
+    """Permanently remove plans that were deleted longer ago than this, and return their number."""
     return repository.remove_deleted_before(session, now() - older_than)
 
 
@@ -468,7 +468,7 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
 
 
 def _create(session: Session, name: str, computed: ComputedPlan, comment: str | None) -> StoredVersion | None:
-    """Return the first version of a new plan, or None if another request has just created one of this name."""
+    """Return the first version of a new plan, or None if another request has just created one with this name."""
     at = now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
     try:

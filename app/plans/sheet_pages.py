@@ -1,4 +1,4 @@
-"""Several plans of one sysplex: the storage they use in each coupling facility, before and after."""
+"""Several plans of one sysplex: the storage that they use in each coupling facility, before and after the changes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def show(request: Request, session: SessionDep) -> Response:
 
 
 def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
-    """Return the number of the version before the change; 0 for none."""
+    """Return the number of the version before the change, or 0 if there is none."""
     number = digits_in(query.get(f"before-{latest.name}", ""))
     return latest.number - 1 if number is None else min(number, latest.number)
 

@@ -21,7 +21,7 @@ from planner_core.wire import Answer, JsonObject
 EXAMPLE_CHOICE = ".example"
 """The plan name of the example in an address; no plan has a name that begins with a dot."""
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
-"""Pattern of plan names, which are safe in addresses and as file names."""
+"""Pattern of plan names, which makes them safe in addresses and as file names."""
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
 ]

@@ -40,7 +40,7 @@ class TableAnswer(PublishedTable):
 
 @router.get("", summary="The published tables", responses=problems())
 def list_tables() -> TablesAnswer:
-    """List every table on which a figure is based, with its source and its basis."""
+    """List every table on which figures are based, with its source and basis."""
     tables = [
         ListedTable(
             **{name: getattr(table, name) for name in TableSummary.model_fields}, url=f"{PREFIX}/{table.id}"

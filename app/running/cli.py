@@ -121,7 +121,7 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
 
 
 def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
-    """Report the reason why there is no answer; with JSON, write the findings like `cfplan plan`."""
+    """Report the reason why there is no answer; with JSON, write the findings as `cfplan plan` does."""
     if as_json:
         write_json({"findings": [each.as_json() for each in refused.findings]})
     sys.stderr.write(f"{refused}\n")

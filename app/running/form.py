@@ -1,4 +1,4 @@
-"""Read the forms about the running system: texts, files without changing a byte, and the chosen plan."""
+"""Read the forms about the running system: texts, files (unchanged, byte for byte), and the chosen plan."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ class RunningForm:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the files, which a form cannot send again."""
+        """Names of the files, which the user must choose again."""
         return tuple(name for found in self.files.values() for name, _ in found)
 
 
 async def given_form(request: Request) -> RunningForm:
-    """Read the form; a policy gets back the line ends of its file if the form recorded them."""
+    """Read the form; a policy gets the line ends of its file back if the form recorded them."""
     sent = await read_posted(
         request,
         largest_bytes=LARGEST_FILE_BYTES,

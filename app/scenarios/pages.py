@@ -59,7 +59,7 @@ class ScenarioFormPage(Page):
     action: Annotated[str, "Address to which the form is sent"]
     is_new: Annotated[bool, "Whether the scenario does not exist yet"]
     etag: Annotated[str, "ETag of the scenario on which a change is based; empty for a new one"]
-    versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
+    versions: Annotated[tuple[int, ...], "Versions of the plan, newest first"]
     form: Annotated[ScenarioForm, "The fields with their errors"]
     error: Annotated[str, "Why nothing was saved; empty without an error"]
 

@@ -57,7 +57,7 @@ Zone = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class UploadsAnswer(ResultPage[StoredUpload]):
-    """One page of the list of uploads, the newest first."""
+    """One page of the list of uploads, newest first."""
 
     items: Annotated[tuple[StoredUpload, ...], Field(serialization_alias="uploads")]
 

@@ -35,7 +35,7 @@ router = APIRouter(prefix="/api/v1", tags=["uploads"])
 
 @router.get("/uploads", summary="List uploads", responses=problems(422))
 def list_uploads(session: SessionDep, asked: PageParameters) -> answers.UploadsAnswer:
-    """Return uploads, the newest first, one page at a time, each with the last job that read it."""
+    """Return uploads, newest first, one page at a time, each with the last job that read it."""
     return copied(answers.UploadsAnswer, service.list_uploads(session, asked))
 
 

@@ -148,7 +148,7 @@ def get(session: Session, upload_id: int) -> StoredUpload:
 
 
 def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUpload]:
-    """Return uploads, the newest first."""
+    """Return uploads, newest first."""
     rows, total = repository.page(session, offset=asked.offset, limit=asked.per_page)
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)

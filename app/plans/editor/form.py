@@ -25,7 +25,7 @@ from planner_core.wire import JsonObject
 Typed = dict[str, str]
 
 LONGEST_KEPT = 500
-"""Maximum number of characters of a field that are read and shown again; texts with queues have no limit."""
+"""Maximum number of characters of a field that are read and shown again; lists of queues as text have no limit."""
 MOST_FIELDS = 50_000
 ROWS_IN_STRUCTURE = 24
 """The queues of a structure with more than this number are entered as text."""
@@ -44,7 +44,7 @@ COLUMNS = (
     "isolation",
     *(field.name for field in fields.QUEUE_MORE),
 )
-"""The columns of queues as text. A spreadsheet with these headings can be pasted wherever queues are entered."""
+"""The columns of queues as text. Spreadsheet cells with these headings can be pasted wherever queues are entered."""
 _HEADING = "\t".join(COLUMNS)
 _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 # Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
@@ -65,7 +65,7 @@ _LISTS: Mapping[str, tuple[FormField, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The unchecked document of a form, and the field of each of its places."""
+    """The unchecked document of a form, and the form field behind each place in the document."""
 
     raw: JsonObject
     origins: Mapping[str, str]
@@ -83,7 +83,7 @@ class Reading:
         return next((at for at in pointers_up(self.origin(pointer)) if at in self.fields), "")
 
     def line_of(self, pointer: str) -> int | None:
-        """Return the line number in a text with queues, or None where queues are rows."""
+        """Return the line number in a text with queues, or None if the queues are entered as rows."""
         return next((self.lines[at] for at in pointers_up(pointer) if at in self.lines), None)
 
 
@@ -133,7 +133,7 @@ def _fill_structure(typed: Typed, at: str, structure: JsonObject) -> None:
 
 
 def queues_text(queues: Sequence[JsonObject]) -> str:
-    """Return queues as lines below a line of column names."""
+    """Return queues as text, one line each, below a line of column names."""
     lines = [_HEADING]
     for queue in queues:
         sizes = queue.get("message_bytes")
@@ -275,7 +275,7 @@ _TextRead = tuple[list[JsonObject], list[int], list[str]]
 
 
 def _read_text(text: str, name: str) -> _TextRead:
-    """Read the queues of a structure from text: the queues, the line number of each, and the errors of lines."""
+    """Read the queues of a structure from text: the queues, the line number of each, and the errors in lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     # Any other heading means a pasted table or display, which has its own reader.
@@ -314,7 +314,7 @@ def _is_yes_or_no(text: str | None) -> bool:
 
 
 def _read_table(text: str, name: str) -> _TextRead:
-    """Read a pasted table, display or plan; each line that cannot be read has an error."""
+    """Read a pasted table, display or plan; each line that cannot be read produces an error."""
     pasted = read_queues(text, parse=_parse_plan)
     problems = []
     for problem in pasted.problems:
@@ -373,7 +373,7 @@ def check(typed: Mapping[str, str]) -> CheckedForm:
 def sort_problems(
     reading: Reading, problems: Iterable[FieldProblem]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return errors as sentences by field, and those that belong to no field."""
+    """Return errors as sentences, grouped by field, and the errors that belong to no field."""
     by_field, general = sort_errors(problems, reading.field_of)
     return (
         {
@@ -425,7 +425,7 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
 def in_the_form(problem: FieldProblem, reading: Reading) -> str:
-    """Return an error of a document without words that the form does not have: keys, lists, objects and pointers."""
+    """Return an error of a document without terms that the form does not use: keys, lists, objects and pointers."""
     for key in problem.field.split("/"):
         if key in _OF_FIELD:
             return _OF_FIELD[key]
@@ -569,11 +569,11 @@ _TOGETHER: Mapping[str, str] = {
     "size": "queues have no message size",
     "backlog": "queues have neither a backlog nor a rate with an outage",
 }
-"""Texts that replace remarks of one kind when there are more than a few."""
+"""Texts that summarize remarks of one kind when there are more than a few."""
 
 
 def _kept(text: str, pasted: PastedQueues) -> str:
-    """Return the text that stays in the box: lines that gave no queue, below the heading if there is one."""
+    """Return the text that stays in the box: lines without a valid queue, below the heading if there is one."""
     lost = sorted({line for problem in pasted.lost for line in problem.lines})
     if not lost:
         return ""

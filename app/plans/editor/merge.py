@@ -1,4 +1,4 @@
-"""Compare two changes of one version, and merge changes of different places."""
+"""Compare two changes to one version, and merge changes to different places."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConflictRow:
 
 
 def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictRow, ...]:
-    """Return every place that either version changed: those of `theirs` first, then those of `mine` alone."""
+    """Return every place that either version changed: first those in `theirs`, then those only in `mine`."""
     of_theirs = {difference.pointer: difference for difference in differences(base, theirs)}
     of_mine = {difference.pointer: difference for difference in differences(base, mine)}
     rows = []
@@ -53,7 +53,7 @@ def _touches(pointer: str, changed: Mapping[str, Difference]) -> bool:
 
 
 def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Merge two changes of `base`. If both changed a value, `mine` wins; a change wins over a removal."""
+    """Merge two changes to `base`. If both changed a value, `mine` wins; a change takes precedence over a removal."""
     if mine == base:
         return theirs
     if theirs in (base, mine):

@@ -294,7 +294,7 @@ def _ready(
 
 
 def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
-    """Return the form including any error of a new plan's name, so that all errors are shown together."""
+    """Return the form, including any error in the name of a new plan, so that all errors are shown together."""
     try:
         service.check_name(asked.name)
     except PlanNameInvalid as error:
@@ -303,7 +303,7 @@ def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
 
 
 def _gone(request: Request, name: str, asked: SubmittedPlan, error: Exception) -> Response:
-    """Show the form as that of a new plan, because its plan no longer exists."""
+    """Show the form as one for a new plan, because its plan no longer exists."""
     notes = (f"{error} To keep what you have typed, save it as a new plan.",)
     gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
     return _editor(request, gone, "", is_asked=True, status_code=409)

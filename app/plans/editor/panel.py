@@ -38,7 +38,7 @@ class PanelRow:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Totals, structures and findings; there are no rows without a result."""
+    """Totals, structures and findings; if there is no result, it has no rows."""
 
     summary: str
     initsize_bytes: int
@@ -50,7 +50,7 @@ class Panel:
     wrong: tuple[FormField, ...] = ()
     """The errors that prevent a result."""
     comparison: CurveComparison | None = None
-    """Sizes under the published and the fitted curve; None without a fitted one."""
+    """Sizes under the published and the fitted curve; None if there is no fitted curve."""
 
 
 NOTHING = Panel("", 0, 0, (), 0, (), 0)
@@ -63,8 +63,8 @@ def panel_of(
 
     Args:
         typed: The form.
-        checked: The form after reading.
-        curves: The fitted curves.
+        checked: The result of reading and checking the form.
+        curves: The lookup of fitted curves.
         is_asked: Whether a result was requested, so that missing values are errors.
     """
     document = checked.document

@@ -72,7 +72,7 @@ class EditorForm:
 
 
 _TOLD = 3
-"""Number of collapsed fields shown in their summary: MAXDEPTH, QDEPTHHI and QDEPTHLO."""
+"""Number of collapsed fields that their summary shows: MAXDEPTH, QDEPTHHI and QDEPTHLO."""
 OPEN_STRUCTURES = 4
 """With more structures than this, each is collapsed to one line."""
 
@@ -207,7 +207,7 @@ _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "Policy"}
 
 
 def label_of(name: str, typed: Mapping[str, str]) -> str:
-    """Return the label of a field outside of the form: `APPLICATION1, PAYMENTS.IN: Backlog`."""
+    """Return the label of a field for use outside the form, such as `APPLICATION1, PAYMENTS.IN: Backlog`."""
     parts = name.split("/")[1:]
     label = _LABELS.get("/" + "/".join("*" if part.isdigit() else part for part in parts), parts[-1])
     words = [_PLACES[parts[0]]] if parts[0] in _PLACES else []

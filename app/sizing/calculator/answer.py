@@ -135,7 +135,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     """Evaluate the plan and arrange the result.
 
     Raises:
-        PlanRefused: No such plan can exist.
+        PlanRefused: The plan is impossible.
     """
     result = evaluate(document)
     answer = result.answer()
