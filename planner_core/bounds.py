@@ -21,22 +21,22 @@ MOST_PROBLEMS: Final = 200
 MOST_KEYS: Final = 10_000
 """The maximum number of keys in one object. The largest maps in any document have 5,000 queues."""
 DEEPEST: Final = 60
-"""The maximum nesting of lists and objects. A plan document has 6 levels."""
+"""The maximum nesting depth of lists and objects. A plan document has 6 levels."""
 MOST_STRUCTURES_READ: Final = 1_000
-"""A plan document with more structures is refused before validation; a group has fewer than a tenth as many."""
+"""A plan document with more structures is refused before validation. No group has even a tenth of this number."""
 MOST_STRUCTURES: Final = 6_500
 """The maximum number of structures in all policies of one text: enough for a policy of 4,095, or for three of 2,047."""
 _STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 MOST_LINES: Final = 200_000
-"""The maximum number of lines with content in one text. A text has at most 4,000,000 characters, and lines of displays
-and policies have 20 or more on average."""
+"""The maximum number of non-blank lines in one text. A text has at most 4,000,000 characters, and the lines of displays
+and policies average 20 or more."""
 _ERRORS_A_FIELD: Final = 5
-"""The maximum number of errors of one field, which may allow several types and then has an error for each."""
+"""The maximum number of errors for one field: a field that allows several types has an error for each type."""
 _AT_ONCE: Final = 8
 
 
 def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]:
-    """Return the problems; if there are too many, the first ones and one that states that there are more."""
+    """Return the problems; if there are too many, return the first ones and a note that there are more."""
     first = tuple(islice(problems, MOST_PROBLEMS + 1))
     if len(first) <= MOST_PROBLEMS:
         return first

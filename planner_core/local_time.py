@@ -29,7 +29,7 @@ def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "
     '2026-11-21T08:30:00+00:00'
 
     Raises:
-        TimeNotMeant: The zone skipped that time, or had it twice.
+        TimeNotMeant: The zone skipped that time, or repeated it.
     """
     if time.tzinfo is not None:
         return _in_utc(time)

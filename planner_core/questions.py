@@ -52,7 +52,7 @@ class Question(BaseModel):
             texts: All texts of each parameter, by name.
 
         Raises:
-            InputInvalid: With every invalid parameter.
+            InputInvalid: A parameter is invalid; the error lists all invalid parameters.
         """
         found, errors = cls.check(texts)
         if found is None:
@@ -116,7 +116,7 @@ class ParameterReader:
         """Return the value of a parameter given as text.
 
         Raises:
-            ValueError: With a sentence without its subject, which is the parameter.
+            ValueError: The text is invalid. The message is a sentence without its subject, which is the parameter.
         """
         raise NotImplementedError
 

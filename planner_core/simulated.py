@@ -16,7 +16,7 @@ TRUTH_FILE: Final = "truth.json"
 SYSPLEX: Final = "SIMPLEX"
 QSG: Final = "SIM1"
 WORD: Final = "simulated"
-"""The mark of such data on every page and report."""
+"""The label of simulated data on every page and report."""
 _QSG = re.compile(r"SIM[0-9]")
 
 

@@ -44,7 +44,7 @@ def floor_fraction(value: Fraction) -> int:
 
 
 def hundredths(value: Fraction) -> float:
-    """Return a number for people and JSON, rounded up to a hundredth."""
+    """Return a number for display and JSON, rounded up to a hundredth."""
     return ceil_fraction(value * 100) / 100
 
 
@@ -141,4 +141,4 @@ def kib_to_bytes(kib: int) -> int:
 
 
 Kib = Annotated[int, AfterValidator(kib_to_bytes), PlainSerializer(bytes_to_kib_ceil, return_type=int)]
-"""Bytes that JSON has in KiB, rounded up; the alias of such a field ends in _kib."""
+"""Bytes that an answer shows in KiB, rounded up; the alias of such a field ends in _kib."""

@@ -103,7 +103,7 @@ class _QueueFindings:
     def where(
         self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
     ) -> Iterator[Finding]:
-        """Yield a finding on the queues that match: on the first one, with the names of the others."""
+        """Yield one finding on the matching queues: it points to the first queue and names the others."""
         # One finding for hundreds of queues that are alike, because a finding for each would bury all others.
         found = [case for case in self.cases if wrong(case)]
         if not found:
@@ -176,7 +176,7 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
 
 
 def _is_at_maxdepth(case: Case) -> bool:
-    """Return whether Queue Depth High comes only with the put that fills the queue."""
+    """Return whether Queue Depth High occurs only on the put that fills the queue."""
     high, maxdepth = case.force.high_at, case.force.maxdepth
     if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
         return False
@@ -305,7 +305,7 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
 
 
 def _is_low_in_the_way(case: Case) -> bool:
-    """Return whether QDEPTHLO leaves no room for a QDEPTHHI up to the default; MQ rejects one below QDEPTHLO."""
+    """Return whether QDEPTHLO is too high for a QDEPTHHI up to the default; MQ rejects a QDEPTHHI below QDEPTHLO."""
     queue = case.queue
     return (
         bool(case.messages)

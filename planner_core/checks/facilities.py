@@ -21,7 +21,7 @@ _SITES = {
     "SAMESITEONLY": "assumed to be at one site, so that no placement is ruled out",
     "CROSSSITE": "not assumed to be at another site",
 }
-"""Assumption for coupling facilities without a site if DUPLEX names one."""
+"""The assumption about coupling facilities without a site, by the keyword of DUPLEX that concerns sites."""
 
 
 def check_sites(structure: StructureResult, unknown: Sequence[str]) -> Iterator[Finding]:

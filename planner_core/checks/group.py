@@ -33,7 +33,7 @@ def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:
     """Refuse a plan that cannot be calculated, or whose group cannot exist.
 
     Raises:
-        PlanRefused: With a finding for each limit that is exceeded.
+        PlanRefused: A limit is exceeded; each exceeded limit has a finding.
     """
     found = tuple(_impossible(document, has_curve=has_curve))
     if found:
@@ -128,7 +128,7 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
 
 
 def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
-    """Report two names for one partition: they are a single coupling facility."""
+    """Report two names for one partition, which is a single coupling facility."""
     seen: dict[tuple[str, ...], str] = {}
     for index, cf in enumerate(document.coupling_facilities):
         parts = (cf.type, cf.mfg, cf.plant, cf.sequence, cf.partition)

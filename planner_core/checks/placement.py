@@ -1,4 +1,4 @@
-"""Checks of the allocation of structures by XCF: those that cannot be placed now, and those that cannot at SIZE."""
+"""Checks of the allocation by XCF: structures that cannot be placed now, or cannot be placed at SIZE."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Findin
     """Yield the findings on the allocation with all coupling facilities available.
 
     Args:
-        allocation: The allocation, counted with INITSIZE or with SIZE.
+        allocation: The allocation, based on INITSIZE or on SIZE.
     """
     asked = allocation.asked
     for name in asked.stated_differently:
@@ -67,7 +67,7 @@ def other_orders(
 
 
 def _lacking(allocation: Allocation[StructureResult]) -> frozenset[tuple[str, bool]]:
-    """Return the structures, and the second copies, that have no place."""
+    """Return the structures, and the second copies, that cannot be placed."""
     return frozenset(
         (each.wanted.structure, not each.now)
         for each in allocation.placed
@@ -160,7 +160,7 @@ def _check_growth(use: FacilityUse[StructureResult]) -> Iterator[Finding]:
 
 
 def _check_at_size(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
-    """Report structures that have a place with INITSIZE, but none if all structures are allocated with SIZE."""
+    """Report structures that can be placed at INITSIZE, but not if all structures are allocated at SIZE."""
     places, grown = allocation.places, at_size(allocation.asked)
     if is_roomy(grown):
         # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.

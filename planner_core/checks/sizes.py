@@ -150,7 +150,7 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
 
 
 def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_initsize: bool) -> str:
-    """Return a sentence on the part of the backlog that a size below the need holds, without and with offload rules."""
+    """Return a sentence on the part of the backlog that a size below the need holds, with and without offload rules."""
     planned, need = load.demand.messages, f"{bytes_to_kib_ceil(structure.sizes.need_bytes)}K"
     plain = load.messages_in(bundles, offload=False)
     with_rules = load.messages_in(bundles, offload=True)

@@ -1,4 +1,4 @@
-"""Findings on a choice: differences between the sources, attributes that keep messages waiting, and assumptions."""
+"""Findings on a choice of destination: differing sources, attributes that keep messages waiting, and assumptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
 
     Args:
         decision: The choice.
-        other: The choice in the other mode; None to make it here.
+        other: The choice in the other mode; None to calculate it here.
         field: JSON pointer to the instances.
     """
     # No IBM text states which order a release uses, so differences are reported (docs/decisions/0014).
@@ -86,7 +86,7 @@ def place_of(status: Status, *, mode: Mode) -> int:
 
 
 def held_by_rank(decision: Decision) -> tuple[Candidate, ...]:
-    """Return the candidates that only rank eliminated and whose channels are in a better state than those of the chosen."""
+    """Return the candidates eliminated only by rank whose channels are in a better state than the chosen ones."""
     if not decision.chosen:
         return ()
     best = min(place_of(candidate.status, mode=decision.mode) for candidate in decision.chosen)

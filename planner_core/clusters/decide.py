@@ -27,7 +27,7 @@ TIERS_IBM: tuple[tuple[Status, ...], ...] = (
     (Status.RETRYING,),
     (Status.REQUESTING, Status.PAUSED, Status.STOPPED, Status.SWITCHING),
 )
-"""Steps 6 to 9 of the reference: only the candidates of the first tier that has any remain."""
+"""Steps 6 to 9 of the reference: only the candidates in the first non-empty tier remain."""
 NAMED_BY_SEED = (Status.RUNNING, Status.STOPPING, Status.RETRYING, Status.STOPPED)
 """The states that the article names, most favored first."""
 TIERS_SEED: tuple[tuple[Status, ...], ...] = (
@@ -151,8 +151,8 @@ def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
 def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
     """Return the number of puts that each equal destination gets: step 14 of the reference, put by put.
 
-    Each put takes the channel with the lowest factor, or of several the one used longest ago; its factor then grows by
-    1000 / weight, rounded down.
+    Each put takes the channel with the lowest factor, or the least recently used of several such channels; its factor
+    then grows by 1000 / weight, rounded down.
     """
     if not chosen or puts <= 0:
         return dict.fromkeys(chosen, 0)
@@ -255,7 +255,7 @@ def _not_suspended(pool: Candidates, _: Situation) -> Survivors:
 def _only_remote(
     survivors: Callable[[Candidates, Situation], Survivors],
 ) -> Callable[[Candidates, Situation], Survivors]:
-    """Return a rule that does nothing while the sender's own instance remains: the reference limits it to remote ones."""
+    """Return a rule that applies only when no local instance remains: the reference limits it to remote instances."""
 
     def unless_local(pool: Candidates, situation: Situation) -> Survivors:
         if any(candidate.is_local for candidate in pool):
@@ -300,7 +300,7 @@ def _netprty(pool: Candidates, _: Situation) -> Survivors:
 
 
 def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
-    """Apply step 11 of the reference: CLWLPRTY of channels to choose a queue manager, of queues to choose a queue."""
+    """Apply step 11 of the reference: CLWLPRTY of the channel selects a queue manager, that of the queue a queue."""
     by_channel = _highest(lambda c: c.channel_priority, "CLWLPRTY")
     if situation.choosing == "queue_manager":
         return by_channel(pool, situation)

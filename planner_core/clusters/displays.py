@@ -139,7 +139,7 @@ class Displays:
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[DisplayProblem, ...] = ()
     shows: frozenset[str] = frozenset()
-    """Kinds of display among the texts."""
+    """The kinds of display that the texts contain."""
     queue_index: Mapping[str, tuple[ClusterQueue, ...]] = field(default_factory=dict)
     route_index: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
 
@@ -169,7 +169,7 @@ class Displays:
         return self.route_index.get(queue_manager, ())
 
     def defbinds(self, queue: str) -> tuple[str, ...]:
-        """Return the different values of DEFBIND of the instances of a queue."""
+        """Return the distinct DEFBIND values of the instances of a queue."""
         return tuple(dict.fromkeys(q.defbind for q in self.queues_named(queue) if q.defbind))
 
 
@@ -255,7 +255,7 @@ class _Reading:
         return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]
 
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
-        """Return the queue manager that answered: from QMGR, the receiver channel in CLUSQMGR, or the framing."""
+        """Return the queue manager that answered, from QMGR, its receiver channel in CLUSQMGR, or another row."""
         for _, row in of["QMGR"]:
             return row.name
         # The row of the sender itself is that of its cluster-receiver channel.
@@ -483,7 +483,7 @@ def _index(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
 
 
 class _Names:
-    """Names of queue managers: name and QMID if two have the same name."""
+    """Names of queue managers; the QMID is added if two queue managers have the same name."""
 
     def __init__(self, rows: Iterable[tuple[str, Record]]) -> None:
         self._ids: dict[str, set[str]] = {}

@@ -6,7 +6,7 @@ Each message gets one reason:
 `only_choice`       the queue has one instance
 `most_favoured`     the destination it waits for remains after the eliminations, alone or among equals
 `put_disabled`      every remaining instance is PUT(DISABLED): the attempt fails and the message stays
-`not_redriven`      another instance is more favoured, and the channel has not failed since
+`not_redriven`      another instance is more favored, and the channel has not failed since
 `channel_works`     its channel does not fail: the message waits to be sent
 `unknown`           the texts are not sufficient; the explanation names the missing ones
 """
@@ -217,10 +217,10 @@ def next_retry(
     LONGRTY; after the last it is STOPPED. Attempts are assumed to take no time: each TCP/IP timeout delays the next.
 
     Args:
-        route: The channel with its retries, and the number that is left.
+        route: The channel with its retry attributes and the number of retries left.
         failed_at: The time when it first failed.
         browsed_at: The time after which the next attempt is expected.
-        last_at: The last attempt that put times of messages show.
+        last_at: The latest attempt that the put times of messages show.
     """
     status, retries = route.channel.status, route.retries
     if status is Status.STOPPED:
@@ -339,13 +339,13 @@ class _Explaining:
         )
 
     def _note_evaluation(self, message: WaitingMessage) -> None:
-        """Store a renewed put time, which shows when the channel failed last."""
+        """Store a renewed put time, which shows when the channel last failed."""
         channel = self._channel(message)
         if message.put_at and _is_renewed(message) and self._is_since(message.put_at):
             self.last[channel] = max(self.last.get(channel, message.put_at), message.put_at)
 
     def _channel(self, message: WaitingMessage) -> str:
-        """Return the channel of a message, by its name or as the only one to the queue manager of the message."""
+        """Return the channel that a message names, or the only channel to its queue manager; otherwise empty."""
         if message.channel:
             return message.channel
         routes = {each.channel.name for each in self.displays.routes_to(message.queue_manager)}
@@ -429,7 +429,7 @@ class _Explaining:
         return False, may.causes, words
 
     def _by_queue(self, queue: str) -> Bind | None:
-        """Return DEFBIND of all instances; None if they differ or do not show it."""
+        """Return the DEFBIND value of all instances; None if their values differ or are not shown."""
         shown = self.displays.defbinds(queue)
         bind = _DEFBINDS.get(shown[0]) if len(shown) == 1 else None
         self.is_bound_by_queue |= bind is not None
@@ -733,7 +733,7 @@ class _Explaining:
 
 
 def _is_renewed(message: WaitingMessage) -> bool:
-    """Return whether the put time was renewed after the put; times within a second are of one put."""
+    """Return whether the put time was renewed after the original put; times within a second belong to the same put."""
     put_at, original = message.put_at, message.original_put_at
     # Only an attempt to re-allocate renews the put time of the outer descriptor.
     return bool(put_at and original and put_at - original >= _ONE_PUT)

@@ -1,6 +1,6 @@
 """One sender's messages to a clustered queue: their shares, normally and during each failure.
 
-Rates are exact, in messages a second at the plan's horizon.
+Rates are exact, in messages per second at the plan's horizon.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PERCENT = 100
 HBINT: int = Cluster.model_fields["hbint"].default
 """The value assumed for HBINT(0): without heartbeats, a failure is noticed no sooner than with the default."""
 HEARTBEAT_GRACE_S = 60
-"""Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
+"""Seconds that a partner has to answer after a heartbeat interval. Intervals shorter than this are doubled instead.
 
 Derived from IBM's description of HBINT: docs/explanation/assumptions.md, Cluster load."""
 
@@ -97,7 +97,8 @@ class FailureOutcome:
         arriving: Rate by physical queue.
         waiting: Rate that stays at the sender, by the physical queue it is for.
         burst: Messages that arrive together when the failure is noticed, by physical queue.
-        due: Messages of the burst that were already for the same physical queue, so that they add nothing to it.
+        due: Messages of the burst that were already destined for the same physical queue, so that they add nothing to
+            it.
         routes: Rate sent through each candidate, by queue manager and channel.
         failed: The routes that cannot be reached.
     """
@@ -121,7 +122,7 @@ class Flow:
     """A sender's messages to a clustered queue, in normal operation.
 
     Attributes:
-        rate: Messages a second that the sender puts.
+        rate: Messages per second that the sender puts.
         shares: The share of each destination.
         normal: The rates in normal operation.
     """
@@ -200,7 +201,7 @@ class Flow:
 
 
 def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction(1)) -> Flow:
-    """Return a cluster of the plan as a flow; its rate grows by a factor."""
+    """Return a cluster of the plan as a flow, with its rate multiplied by a growth factor."""
     instances = with_senders_own(entry.instances, entry.sender)
     situation = Situation(
         queue=entry.queue,

@@ -40,7 +40,7 @@ _DIGITS = 3
 _MINUTE_S = 60
 _ZERO = Fraction(0)
 Figure = Annotated[float, Unchecked(), WithJsonSchema({"type": "number"})]
-"""A number with at most three decimals; a whole one is written without a decimal point."""
+"""A number with at most three decimals; whole numbers are written without a decimal point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -409,7 +409,7 @@ class _Around:
         self.sized: dict[tuple[tuple[str, int], ...], StructureResult] = {}
 
     def need_with(self, queues: Sequence[QueueDuringFailure]) -> tuple[int, int]:
-        """Return the messages of the structure, and the storage they need [bytes]."""
+        """Return the number of messages in the structure, and the storage they need [bytes]."""
         # Entries and elements of queues add up, so only the affected queues are recalculated. Offload rules depend on
         # the usage of the whole structure, so with rules everything is recalculated.
         if self.definition.size_with_offload:

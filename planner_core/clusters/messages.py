@@ -71,7 +71,7 @@ _YES: Final = {
     "": None,
 }
 BindOption = Bind | Literal["AS_Q_DEF"]
-"""How an application binds; `AS_Q_DEF`: as defined by DEFBIND of the queue."""
+"""The bind option of an application; `AS_Q_DEF`: as defined by DEFBIND of the queue."""
 _BINDS: Final[tuple[tuple[str, BindOption], ...]] = (
     ("NOTFIXED", "NOTFIXED"),
     ("GROUP", "GROUP"),

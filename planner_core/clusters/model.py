@@ -21,7 +21,7 @@ MODES: dict[Mode, str] = {
     "seed": "IBM's article: eight eliminations",
     "ibm": "IBM's reference: the whole algorithm",
 }
-"""The orders of eliminations, as forms offer them."""
+"""The orders of elimination, with their labels in forms."""
 Bind = Literal["OPEN", "NOTFIXED", "GROUP"]
 LocalUse = Literal["LOCAL", "ANY", "QMGR"]
 

@@ -17,11 +17,11 @@ _WRITTEN_AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
 
 # `Hidden` of planner_core.wire does not check values; those from a file must be checked.
 Stored = Annotated[T, Field(exclude=True)]
-"""A member of the file that REST answers leave out."""
+"""The type of a member that is written to files but omitted from REST responses."""
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON has
-    """Return a contract as values for the json module, including the members that answers leave out."""
+    """Return a contract as values for the json module, including the members that REST responses omit."""
     # Not by pydantic, which would leave out the members excluded from answers.
     kind: Any = type(value)
     if kind in _WRITTEN_AS_THEY_ARE:

@@ -38,7 +38,7 @@ Estimated = Annotated[Estimate | None, Field(description="Null if the data do no
 
 @dataclass(frozen=True, slots=True)
 class Cut(Answer):
-    """A day at which the series of a structure was divided, and the reason."""
+    """A day on which the series of a structure was divided, and the reason."""
 
     structure: str
     day: date
@@ -56,7 +56,7 @@ class LeftOut(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RatioCount:
-    """A ratio of elements to entries in the data, and the number of points with it."""
+    """An entry-to-element ratio in the data, and the number of points that have it."""
 
     elements_per_entry: float
     points: int
@@ -172,5 +172,5 @@ class MixFit:
     queues: tuple[QueueMix, ...]
     """The queues, those with the most bytes first."""
     header_bytes: Estimate | None
-    """Its interval is the one on which days agree; it is not a confidence interval."""
+    """Its interval is the range in which the most days agree; it is not a confidence interval."""
     header_note: str

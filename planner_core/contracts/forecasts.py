@@ -23,7 +23,7 @@ LevelKind = Literal["offload", "full_threshold", "full", "size"]
 
 @dataclass(frozen=True, slots=True)
 class QuantileDays(Answer):
-    """Days after the day of the forecast; null is beyond the horizon."""
+    """Days after the day of the forecast; null means beyond the horizon."""
 
     p10: int | None = None
     p50: int | None = None
@@ -50,7 +50,7 @@ class Crossing(Answer):
     level: str
     value: float | None = None
     reached: Stored[bool] = False
-    """Whether reaching the level counts as passing it, because nothing can be above it."""
+    """Whether reaching the level counts as passing it, because no value can be above it."""
     state: CrossingState
     sentence: str
     probability_within_horizon: Annotated[
@@ -67,7 +67,7 @@ class Crossing(Answer):
     ] = None
     last_crossed: Annotated[date | None, Field(description="The last measured day above the level.")] = None
     days_crossed: Stored[int] = 0
-    """Days above the level among the measured days of the forecast."""
+    """The number of measured days of the forecast whose peak was above the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Score(Answer):
     pinball: float | None = None
     """Mean pinball loss of p10, p50 and p90 over the mean peak."""
     coverage80: Share = None
-    """Share of the days between p10 and p90."""
+    """Share of the days whose peak is between p10 and p90."""
     wape_of_rules: Stored[Mapping[str, float]] = field(default_factory=dict)
     """WAPE of the simplest rules."""
     sentence: str = ""

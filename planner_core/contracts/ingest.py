@@ -23,8 +23,8 @@ EXIT_CODES: Mapping[str, int] = {
     "not_readable": 3,
     "needs_answers": 4,
 }
-"""Exit codes by status, from the best to the worst: the worst file decides. The first two are for files without usage
-data."""
+"""Exit codes by status, from the best to the worst: the worst file determines the code. The first two are for files
+without usage data."""
 
 
 @dataclass(frozen=True, slots=True)

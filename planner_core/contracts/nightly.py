@@ -105,7 +105,7 @@ class NightlyFinding(Answer):
 
 @dataclass(frozen=True, slots=True)
 class DataSetPeak:
-    """Blocks of a shared message data set on one day."""
+    """The peak of the used blocks of a shared message data set on one day, and its total number of blocks."""
 
     queue_manager: str
     blocks_peak: int | None = None

@@ -109,7 +109,7 @@ class SmdsHour:
 
 @dataclass(frozen=True)
 class SizeBucket(Answer):
-    """Puts of messages in one size class: on average at most this size, and above the previous class."""
+    """Puts whose mean message size is in one class: at most this size, and above the previous class."""
 
     up_to_bytes: Count
     puts: Count

@@ -1,1 +1,1 @@
-"""Queue depth events of shared and nonshared queues: the attributes that switch, and the messages."""
+"""Queue depth events of shared and nonshared queues: the attributes that they switch, and their messages."""

@@ -185,7 +185,7 @@ class AlterQueue(_Step):
 
     @property
     def changes(self) -> dict[str, int | str]:
-        """Return the given attributes."""
+        """Return the attributes that the command sets."""
         given = self.model_dump(exclude={"at", "action", "queue"}, exclude_none=True)
         return {name: value for name, value in given.items() if isinstance(value, (int, str))}
 

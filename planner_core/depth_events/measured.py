@@ -194,7 +194,7 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
 
 
 def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
-    """Return puts and gets per second of each queue manager over the sets that have its time."""
+    """Return puts and gets per second of each queue manager, over the sets that state its elapsed time."""
     # Sums of counts and of times, so that a long set weighs more than a short one.
     totals: dict[str, tuple[int, int, Fraction]] = {}
     for each in used:

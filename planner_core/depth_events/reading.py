@@ -172,7 +172,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
 
 
 def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator[Finding]:
-    """Report queues and queue managers that the user described and no event names."""
+    """Report queues and queue managers that the user described but that no event names."""
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
     unknown = sorted(known.named - queues)

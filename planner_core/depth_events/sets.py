@@ -1,8 +1,8 @@
 """Sets of event messages: all messages of one event, and the state of the queue that follows from them.
 
 An event on a shared queue gives one message for each active queue manager with PERFMEV(ENABLED), all with the same
-CorrelId. A set is these messages. Its sums show the change of the queue since the event before, if all queue managers
-that put or got have reported and have counted from the same time on.
+CorrelId. A set is these messages. Its sums show how the depth of the queue changed since the previous event, if all
+queue managers that put or got messages have reported and have counted from the same time.
 
 Sources: IBM MQ for z/OS, "Shared queues and queue depth events"; IBM MQ, "Performance event statistics" and
 "Enabling queue depth events"; RESET QSTATS.
@@ -38,7 +38,7 @@ DEFAULT_WINDOW_S: Final = 5
 """Seconds within which messages without CorrelId are treated as one set: a broadcast in a sysplex takes far less time,
 and a queue that falls to QDEPTHLO and rises to QDEPTHHI again seldom takes less."""
 CLOCK_TOLERANCE_S: Final = 2
-"""The tolerance of times: TimeSinceReset is truncated to whole seconds, and so are the times of some formats."""
+"""The tolerance for times: TimeSinceReset is truncated to whole seconds, and so are the times in some formats."""
 GETS_EXPECTED: Final = 5
 """A queue manager without gets is treated as stopped if at least this many were expected at its earlier rate."""
 
@@ -129,7 +129,7 @@ MessagesPerSecond = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Rates(Answer):
-    """Rates of one queue manager or of all."""
+    """Rates of one queue manager, or of all queue managers together."""
 
     put_rate_per_s: MessagesPerSecond = None
     get_rate_per_s: MessagesPerSecond = None
@@ -276,7 +276,7 @@ class EventSet(Rates):
 
 
 def sets_of(messages: Sequence[EventMessage], known: EventContext) -> tuple[EventSet, ...]:
-    """Return the sets of all queues in the order of time; messages of other events are skipped."""
+    """Return the sets of all queues in chronological order; messages of other events are skipped."""
     depth_events = [message for message in messages if message.reason in EVENT_OF_REASON]
     grouped = list(_groups(depth_events, known))
     seen = {message.queue_manager for message in messages}
@@ -338,7 +338,7 @@ class _Group:
 
 
 def _groups(messages: Sequence[EventMessage], known: EventContext) -> Iterator[_Group]:
-    """Yield all groups in the order of time; groups without times at the end, in the order of the input."""
+    """Yield all groups in chronological order; groups without times come last, in the order of the input."""
     indexed = list(enumerate(messages))
     groups = [
         *_one_by_one(((i, m) for i, m in indexed if m.correl_id), "correl_id", known),
@@ -355,7 +355,7 @@ _RISING: Final[dict[int, int]] = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Ev
 
 
 def _within_an_instant(groups: list[_Group]) -> list[_Group]:
-    """Return groups with the same time in order: that of their file, and across files High before Full before Low."""
+    """Return groups with the same time in order: as in their file, and across files High before Full before Low."""
     # Some formats have whole seconds only, and the order of files is that of their names.
     files = [group.messages[0].file for group in groups]
     if len(set(files)) == len(files):
@@ -390,7 +390,7 @@ def _one_by_one(
 
 
 def _by_time(messages: list[tuple[int, EventMessage]], known: EventContext) -> Iterator[_Group]:
-    """Add each message to the earliest group of the window without a message of its queue manager."""
+    """Add each message to the earliest group in the time window that has no message from its queue manager."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
     following: Counter[tuple[_Key, str]] = Counter()
     # `following` remembers where to continue: groups before it are too old or have this queue manager already, and
@@ -586,7 +586,7 @@ def _told_depth(
 ) -> tuple[int | None, ReportedBasis | None]:
     """Return the depth that the event itself shows, and the value that shows it.
 
-    A queue manager updates HighQDepth of a shared queue at its own puts: without a put it shows nothing.
+    A queue manager updates HighQDepth of a shared queue only on its own puts: without a put, the value shows nothing.
     """
     if event is Event.LOW:
         return facts.low_depth, None if facts.low_depth is None else "qdepthlo"

@@ -10,8 +10,8 @@ from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 
 _MOST_CLUSTER_CHANNELS = 200
-"""The maximum number of channels in all clusters of a plan. Each one is simulated as failed, so time grows with the
-square."""
+"""The maximum number of channels in all clusters of a plan. The failure of each channel is simulated, so the time grows
+with the square of their number."""
 
 
 def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:

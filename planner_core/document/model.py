@@ -215,7 +215,7 @@ def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
 
 
 class Offload(BaseModel):
-    """The destination and the rules of offloaded message data. Rules that the document omits are off (64K)."""
+    """The destination and the rules for offloading message data. Rules that the document omits are off (64K)."""
 
     model_config = MODEL
     to: Literal["SMDS", "DB2"] = "SMDS"
@@ -357,7 +357,7 @@ class Queue(BaseModel):
 
 
 class Structure(BaseModel):
-    """An application structure. INITSIZE and SIZE that it gives are checked and never overwritten."""
+    """An application structure. INITSIZE and SIZE in the document are checked and never overwritten."""
 
     model_config = MODEL
     name: CfstructName

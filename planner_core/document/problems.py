@@ -38,7 +38,7 @@ def field_problems(
     what: str = "the plan document",
     sentences: Mapping[str, str] | None = None,
 ) -> tuple[FieldProblem, ...]:
-    """Return one error for each field, or the first ones of many.
+    """Return one error for each field; if there are many, return only the first ones.
 
     Args:
         error: The errors of pydantic.

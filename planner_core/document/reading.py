@@ -24,7 +24,7 @@ _LONGEST_NUMBER = 40
 _SHOWN = 20
 _SMALLEST_CF_BYTES = limit("smallest_cf_mib") * MIB
 _MOST_GIB_MEANT = 1023
-"""A number without a unit up to this one may mean G; a larger one cannot."""
+"""The largest number without a unit that may have been meant in G."""
 
 
 def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:

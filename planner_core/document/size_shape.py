@@ -1,4 +1,4 @@
-"""The assumed shape of message sizes that are known by mean, 95th percentile and maximum.
+"""The assumed shape of message sizes of which only the mean, 95th percentile and maximum are known.
 
 Message sizes of an application are usually close to lognormal: many small ones, few large ones.
 Up to p95 (95 % of the messages) and from p95 to the maximum (5 %) the sizes are truncated parts of

@@ -70,7 +70,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
 
 
 def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[StructureResult]:
-    """Allocate the structures of a document in its coupling facilities, counted with INITSIZE."""
+    """Allocate the structures of a document in its coupling facilities, based on INITSIZE."""
     group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
     return allocate(question([group]))
 

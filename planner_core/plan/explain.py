@@ -359,7 +359,7 @@ def _wanted(structure: StructureResult) -> Explanation:
 
 
 def _target(at: str, structure: StructureResult) -> Iterator[Explanation]:
-    """Explain the share of the fuller pool with which INITSIZE is computed: the plan's, or a rule's threshold."""
+    """Explain the target usage for which INITSIZE is computed: the plan's target, or the threshold of a rule."""
     target = structure.sizes.target_in_use
     if target is None:
         return

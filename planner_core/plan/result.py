@@ -123,7 +123,7 @@ class PlanResult:
     curve."""
     structures: tuple[StructureResult, ...]
     allocation: Allocation[StructureResult] = field(repr=False)
-    """The allocation of the structures by XCF, counted with INITSIZE and with every coupling facility available."""
+    """The allocation of the structures by XCF, based on INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None

@@ -42,8 +42,8 @@ class SheetRow:
 class SheetFacility:
     """A coupling facility on the sheet.
 
-    `stated_differently` lists the kinds of storage for which plans state different values. The smallest size counts, and
-    the largest value of the others.
+    `stated_differently` lists the kinds of storage for which plans state different values. The sheet uses the smallest
+    size, and the largest of the other values.
     """
 
     use: FacilityUse[PlaceableStructure]
@@ -60,7 +60,7 @@ class SheetFacility:
 class Sheet:
     """All coupling facilities that the plans name, and the structures without a place.
 
-    `same_names` lists structures in more than one plan; the one in the first plan counts.
+    `same_names` lists structures in more than one plan; only the one in the first plan is used.
     """
 
     facilities: tuple[SheetFacility, ...]
@@ -106,7 +106,7 @@ def sheet(groups: Sequence[AllocationGroup[PlaceableStructure]]) -> Sheet:
 def _each_once(
     groups: Iterable[AllocationGroup[PlaceableStructure]],
 ) -> tuple[list[AllocationGroup[PlaceableStructure]], set[str]]:
-    """Return the groups with each structure in the first plan that has it, and the names in several plans."""
+    """Return the groups, with each structure only in the first plan that has it, and the names in several plans."""
     # A sysplex has one structure of a name, and `question` refuses two; a sheet must still show plans that overlap.
     seen: set[str] = set()
     twice: set[str] = set()

@@ -205,7 +205,7 @@ def gains(document: PlanDocument, advice: Advice, *, curve: Curve | None = None)
         curve: The fitted curve that both name; None for published figures.
 
     Raises:
-        PlanRefused: One of the two cannot exist.
+        PlanRefused: One of the two plans cannot exist.
     """
     before, after = (evaluate(each, curve=curve) for each in (document, advice.document))
     return (

@@ -492,7 +492,7 @@ def _steps(
 
 
 def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandStep]:
-    """Yield the command that enlarges an allocated structure up to the SIZE that it has."""
+    """Yield the command that enlarges an allocated structure in place, up to its current SIZE."""
     today, name = each.running, each.result.cfrm_name
     if today is None or today.size_bytes is None or today.is_allocated is False or today.is_pending:
         return

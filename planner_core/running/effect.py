@@ -8,18 +8,14 @@ allocated, and MQ's objects. The rules, each with its source:
   DUPLEX does (Options for Initiating Duplexing Rebuild); other changes of an allocated structure stay pending.
 - SETXCF START,REBUILD allocates the structure again with the pending sizes, if all connectors allow alter (Use of the
   CFRM policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. The new
-  size
-  is INITSIZE, or more if the data need more; if they need more than SIZE, the rebuild fails (assumed).
+  size is INITSIZE, or more if the data needs more; if it needs more than SIZE, the rebuild fails (assumed).
 - With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic
-Duplexing);
-  with DISABLED it stops.
-- A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage
-Capacity), and
-  both instances must be allocated under the new policy: duplexing is stopped first, with DUPLEX(ALLOWED) in the policy
-  meanwhile, because with ENABLED the system may begin again at once.
+  Duplexing); with DISABLED it stops.
+- A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage Capacity),
+  and both instances must be allocated under the new policy: duplexing is stopped first, with DUPLEX(ALLOWED) in the
+  policy meanwhile, because with ENABLED the system may begin again at once.
 - SETXCF START,ALTER changes the size of the instances, up to the SIZE that they were allocated with (Altering a
-Duplexed
-  Structure: one after the other).
+  Duplexed Structure: one after the other).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from planner_core.wire import Answer, Hidden
 
 _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
-"""The value of MAXDEPTH with which a definition does not limit the queue."""
+"""The value of MAXDEPTH that does not limit a queue."""
 _DEFAULT_LEVEL: Final = 25
 """The CFCC level assumed if no display shows one: the highest with published sizes, which are the largest."""
 _RULES: Final = (1, 2, 3)

@@ -265,7 +265,7 @@ def _queue(command: Command) -> Iterator[LineFinding]:
 
 
 def _shared(command: Command) -> Iterator[LineFinding]:
-    """Check attributes that decide who reads a shared queue, and whether a queue with a structure is shared."""
+    """Check attributes that restrict reading of a shared queue, and whether a queue with a structure is shared."""
     name, structure = shown(command.name), (command.value("CFSTRUCT") or "").strip()
     is_like = "LIKE" in command.attributes
     if command.value("QSGDISP") != "SHARED":

@@ -159,7 +159,7 @@ def sentence(message: str) -> str:
 
 
 class _Hints:
-    """Suggestions of known words, for the first misspellings of a text only: comparing costs much more than reading."""
+    """Suggestions of known words, only for the first misspellings in a text: comparing is much slower than reading."""
 
     def __init__(self) -> None:
         self.left = _MOST_HINTS
@@ -460,7 +460,7 @@ _NOT_IF_ASYNC: Final[Mapping[str, str]] = {
 
 
 def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
-    """Report asynchronous duplexing of list structures: it is only for lock structures, which only their names show."""
+    """Report asynchronous duplexing of list structures: only lock structures, known by their names, support it."""
     parameter, name = statement.get("DUPLEX"), statement.one("NAME") or ""
     mode = next((value for value in parameter.values if value in _NOT_IF_ASYNC), None) if parameter else None
     if parameter is None or mode is None:

@@ -116,7 +116,7 @@ def merge(
 
     Raises:
         OutputRefused: The plan has errors, or the settings that the policy keeps leave a structure without a place.
-        MergeRefused: The text is no policy, or is damaged.
+        MergeRefused: The text is not a policy, or is damaged.
     """
     # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
     render_output("policy", result)
@@ -604,7 +604,7 @@ def _edited(line: _Line) -> list[str]:
 
 
 def _broken(text: str) -> list[str]:
-    """Return a line broken into parts that end within column 71, if it has places to break."""
+    """Return a line broken into parts that end within column 71, if it can be broken."""
     lead = len(text) - len(text.lstrip())
     if text.split(maxsplit=1)[0].upper() in VERBS:
         lead += _STEP
@@ -620,7 +620,7 @@ def _broken(text: str) -> list[str]:
 
 
 def _break(text: str) -> int | None:
-    """Return the last place to break a line so that its first part fits: before a word or remark, after a comma."""
+    """Return the last place to break a line so that its first part fits: before a word or remark, or after a comma."""
     best: int | None = None
     first = True
     offset = 0

@@ -70,7 +70,7 @@ class WantedObject:
     pointer: str = ""
     """The JSON pointer of the structure or queue in the document."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """The values that the plan was calculated with, by attribute, if today's value differs and stays."""
+    """The values that the plan was calculated with, by attribute, where today's value differs and is kept."""
     out_of_place: tuple[str, ...] = ()
     """Attributes that the plan states but that the CFLEVEL, which stays the same, does not support."""
 

@@ -47,7 +47,7 @@ def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: s
 
 
 def check_merged_places(result: PlanResult, structures: Sequence[StructureResult]) -> tuple[Finding, ...]:
-    """Return the findings on the merged policy's placement that the plan does not have.
+    """Return the findings on placement that the merged policy has and the plan does not.
 
     Args:
         result: The plan.

@@ -15,7 +15,8 @@ from planner_core.units import format_size, round_up
 
 _ALL_PERCENT: Final = 100
 _PLACES: Final = frozenset({"DUPLEX", "PREFLIST"})
-"""Keywords that decide which coupling facilities a structure uses: keeping them is a warning, keeping others a note."""
+"""Keywords that decide which coupling facilities a structure uses: keeping them causes a warning, keeping others a
+note."""
 
 
 def _shares(today: RunningStructure) -> list[Fraction]:
@@ -51,7 +52,7 @@ def shrinks(
     policy: Mapping[str, Setting],
     today: RunningStructure | None,
 ) -> Iterator[Finding]:
-    """Yield a warning if a structure gets less storage than it has, or than its data need.
+    """Yield a warning if a structure gets less storage than it has, or than its data needs.
 
     Args:
         structure: The planned structure.

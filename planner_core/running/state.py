@@ -63,7 +63,7 @@ class RunningStructure:
 
     @property
     def settings(self) -> Mapping[str, Setting] | None:
-        """Return the known settings in effect: those of the active policy, else of the text."""
+        """Return the known settings in effect: those of the active policy, otherwise those of the text."""
         return self.active or self.policy
 
 

@@ -1,4 +1,4 @@
-"""Keywords that the plan document does not state, and the choice whether the plan or the policy decides them.
+"""Keywords that the plan document does not state, and the choice of whether the plan or the policy decides them.
 
 Declared once for policies and MQ objects, the command line, REST and pages.
 """

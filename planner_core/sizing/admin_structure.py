@@ -47,7 +47,7 @@ def entries_required(*, queue_managers: int) -> int:
 
 
 def elements_required(*, queue_managers: int) -> int:
-    """Return the elements that CSQ_ADMIN must have at CFSizer's ratio of entries to elements [elements]."""
+    """Return the elements that CSQ_ADMIN must have at CFSizer's entry-to-element ratio [elements]."""
     return entries_required(queue_managers=queue_managers) * limit("admin_elements_per_entry")
 
 
@@ -82,8 +82,8 @@ def admin_need(
         queue_managers: Queue managers defined to the group, 1 to 32.
         cfcc_level: CF control code level; a level without figures uses those of the next higher one,
             above 25 those of 25.
-        entsmax: ENTSMAX of the structure as it is now, from DISPLAY CFSTATUS(CSQ_ADMIN) [entries].
-        elements_total: Elements of the structure as it is now, from D XCF,STR or IXC585E [elements].
+        entsmax: Current ENTSMAX of the structure, from DISPLAY CFSTATUS(CSQ_ADMIN) [entries].
+        elements_total: Current elements of the structure, from D XCF,STR or IXC585E [elements].
 
     Raises:
         PlanRefused: More than 32 queue managers.

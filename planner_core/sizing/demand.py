@@ -64,8 +64,8 @@ class Demand:
     with such a distribution, in parts of 2**32, by the queue's place.
 
     `elements`, `taken` and `mean_elements` are enough for any shape of a distribution. The bands
-    have the assumed shape; `beyond` is the number of elements, times `scale`, that they lack.
-    These count wherever no rule offloads anything.
+    have the assumed shape; `beyond` is the number of elements, times `scale`, that they lack. Those elements count
+    wherever no rule offloads anything.
     """
 
     messages: int
@@ -140,7 +140,7 @@ def demand_of(
 
     Args:
         queues: The queues of one structure.
-        edges: Rising sizes [bytes], the last the largest message that fits in the CF.
+        edges: Ascending sizes [bytes]; the last one is the largest message that fits in the CF.
         header_bytes: Added to a message in the CF [bytes].
         page_bytes: Page of a shared message data set [bytes].
         page_header_bytes: Added to a message in a shared message data set [bytes].

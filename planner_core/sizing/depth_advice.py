@@ -85,7 +85,7 @@ class Thresholds(Answer):
 
 @dataclass(frozen=True, slots=True)
 class DepthLead(Answer):
-    """Times from Queue Depth High on, while only this queue grows."""
+    """Times from Queue Depth High until a level is reached, while only this queue grows."""
 
     to_maxdepth_s: LeadSeconds
     to_action_s: LeadSeconds
@@ -178,13 +178,13 @@ class QueueThresholds(Thresholds):
     @computed_field
     @property
     def put_rate_per_s(self) -> Plain | None:
-        """Puts at the horizon."""
+        """Puts per second at the horizon."""
         return None if self.puts is None else self.puts * self.factor
 
     @computed_field
     @property
     def get_rate_per_s(self) -> Plain | None:
-        """Gets at the horizon."""
+        """Gets per second at the horizon."""
         return None if self.gets is None else self.gets * self.factor
 
     @property
@@ -308,8 +308,8 @@ class DepthAdvice(Answer):
     """Advice on the depths of the queues of a structure.
 
     `planned` has the queues with depth events in the document, by their places; without any, `together` and `lead` are
-    None. `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the
-    action level, at FULLTHRESHOLD and when it is full; None without a backlog.
+    None. `action_part`, `threshold_part` and `full_part` are the number of times that the planned backlog fits in
+    INITSIZE at the action level, at FULLTHRESHOLD and when it is full; None without a backlog.
     """
 
     action: Annotated[

@@ -39,7 +39,8 @@ _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
 """A function that reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
-"""How often the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is full."""
+"""The number of times that the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is
+full."""
 
 
 def level_rule(percent: int) -> Rule:
@@ -415,7 +416,7 @@ class QueueAdvisor:
         )
 
     def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
-        """Return all queues at their thresholds at once; None for a structure that holds nothing."""
+        """Return the figures for all queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
             return None
@@ -441,9 +442,9 @@ class QueueAdvisor:
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
     def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the smallest sets of queues that at MAXDEPTH fill INITSIZE to FULLTHRESHOLD, and completely.
+        """Return the smallest sets of queues that, at MAXDEPTH, fill INITSIZE to FULLTHRESHOLD or completely.
 
-        All data is in the CF. A set is empty if even all queues together do not fill as much.
+        All data is in the CF. A set is empty if not even all queues together fill it that far.
         """
         # Advised values of MAXDEPTH fit in INITSIZE together, so only given ones can be too large.
         if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
@@ -512,7 +513,7 @@ class QueueAdvisor:
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
-    """Return the names of the first costs (negative numbers) that together reach the room; empty if all do not."""
+    """Return the names of the first costs (negative numbers) that together reach the room; empty if their sum does not."""
     used, names = 0, []
     for cost, name in costs:
         if used >= room:

@@ -1,4 +1,4 @@
-"""The number of messages of one size that a structure holds, with offload rules and without."""
+"""The number of messages of one size that a structure holds, with and without offload rules."""
 
 from __future__ import annotations
 

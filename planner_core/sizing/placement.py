@@ -136,7 +136,7 @@ S_co = TypeVar("S_co", bound=PlaceableStructure, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class AllocationRequest(Generic[S_co]):
-    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the size that the question counts."""
+    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the size that the question uses."""
 
     plan: str
     result: S_co
@@ -463,7 +463,7 @@ class PlacedStructure(Generic[S_co]):
 
     @property
     def bytes_anew(self) -> int:
-        """Return the storage newly allocated for the first copy, or that would be if there were room."""
+        """Return the storage newly allocated for the first copy, or the storage it would need if there is no room."""
         # White space counts it even without room: otherwise the fullest coupling facility would seem to need the least.
         return self.wanted.bytes_wanted if self.first is not None else 0
 
@@ -502,7 +502,7 @@ def question(groups: Sequence[AllocationGroup[S]], *, at: At = "initsize") -> Al
 
     Args:
         groups: The structures of each plan; the first is the plan in question.
-        at: The size that counts for every structure.
+        at: The size to use for every structure.
 
     Raises:
         PlansDoNotFit: A structure is in two plans.
@@ -571,7 +571,7 @@ def _unknown(name: str, level: int) -> Facility:
 
 
 def _one(given: Sequence[Facility]) -> Facility:
-    """Return one facility from the statements of plans about it; if they differ, the less favorable one counts."""
+    """Return one facility from the statements of several plans; if they differ, the less favorable one applies."""
     if len(set(given)) == 1:
         return given[0]
     storages = [each.storage_bytes for each in given if each.storage_bytes is not None]
@@ -591,7 +591,7 @@ def _one(given: Sequence[Facility]) -> Facility:
 
 
 def is_roomy(asked: AllocationQuestion[PlaceableStructure]) -> bool:
-    """Return whether all structures fit in any order: each coupling facility has room for all that name it, without EXCLLIST."""
+    """Return whether all structures fit in any order: without EXCLLIST, each facility has room for all that name it."""
     # Other orders of allocation then give the same answer, so they need no calculation.
     most: dict[str, int] = {}
     for each in asked.wanted:

@@ -1,4 +1,4 @@
-"""Shared message data sets and Db2: space for offloaded messages, and the buffers in front of them.
+"""Shared message data sets and Db2: space for offloaded messages, and their buffers.
 
 IBM publishes neither the header of a message in SMDS nor the share of the space map; both
 are assumed (tables/smds.toml) and reported. The queue manager that puts a message owns its
@@ -58,7 +58,7 @@ def pages_in_data_set(size_bytes: int, *, dsblock_bytes: int, queues: int) -> in
 def lob_bytes(pages: int) -> int:
     """Return the space for pages of message data in Db2, once for the whole group [bytes].
 
-    Assumed as for SMDS: whole 4 KB pages, the same header, and the same share on top.
+    The assumptions are those for SMDS: whole 4 KB pages, the same header, and the same additional share.
     """
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
     return ceil_div(pages * page_bytes() * percent, _PERCENT)

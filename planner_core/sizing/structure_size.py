@@ -1,13 +1,13 @@
 """The element model of a list structure, and its inverse.
 
-A list structure is divided into list entries and 256-byte list elements, two pools at a
-ratio. A message uses one entry, and its length plus a header in whole elements. The
-structure is full when either pool is, so a size is always set by one of them:
+A list structure is divided into list entries and 256-byte list elements, two pools in the entry-to-element ratio. A
+message uses one entry, and its length plus a header in whole elements. The structure is full when either pool is, so a
+size is always set by one of them:
 
     size = base + bundle x max(entries, elements / 6)
 
 where a bundle is one entry with its six elements. Base and bundle depend on the CFCC level;
-`tables/element_profiles.toml` has them with their sources. The model reproduces all 28 cells of IBM's Table 2 and all
+`tables/element_profiles.toml` lists them with their sources. The model reproduces all 28 cells of IBM's Table 2 and all
 rows of the 4 GB table in the z16 report.
 
 A curve fitted to a site's own allocations (`fitted.py`) replaces the published one
@@ -65,7 +65,7 @@ IntervalBytes = Annotated[
 class FittedFigures(Answer):
     """The data of a fitted curve, and the confidence intervals of its figures.
 
-    `element` is None if the data has only one ratio of entries to elements: then only the bundle is known.
+    `element` is None if the data has only one entry-to-element ratio: then only the bundle is known.
     """
 
     version: int
@@ -180,7 +180,7 @@ class Curve:
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
 
     def bundle_at(self, ratio: tuple[int, int] | None) -> tuple[Fraction, Fraction]:
-        """Return bytes and elements for one entry, at a ratio of entries to elements.
+        """Return bytes and elements for one entry, at an entry-to-element ratio.
 
         Args:
             ratio: (entries, elements); None for the ratio of the curve.
@@ -223,7 +223,7 @@ class CurveChoice:
 
 @cache
 def published_curves() -> tuple[Curve, ...]:
-    """Return the curves of published figures, by rising CFCC level."""
+    """Return the curves of published figures, in ascending order of CFCC level."""
     model = tables.constants("element_model")
     return tuple(
         Curve(
@@ -248,7 +248,7 @@ def published_curves() -> tuple[Curve, ...]:
 
 @cache
 def storage_increment_bytes(*, cfcc_level: int) -> int:
-    """Return the unit in which a CF of that level allocates structures [bytes]; 1 MiB beyond the table."""
+    """Return the unit in which a CF of that level allocates structures [bytes]; 1 MiB for a level beyond the table."""
     rows = tables.table("storage_increments").records()
     row = next((row for row in rows if int(row["cfcc_from"]) <= cfcc_level <= int(row["cfcc_to"])), rows[-1])
     return int(row["increment_kib"]) * KIB

@@ -1,10 +1,9 @@
 """The sizes of a structure, from its definition in a plan and a curve.
 
 The need is the storage that the curve gives for the backlog at the horizon. INITSIZE holds
-the backlog in the target share of the fuller pool, or is the need with the headroom where the
-document gives one; it is at least the published minimum, rounded up to the CF's storage
-increment. SIZE is INITSIZE times the size factor. A size that the document gives is checked
-and never overwritten.
+the backlog in the target share of the fuller pool, or is the need with the headroom if the document gives one; it is at
+least the published minimum, rounded up to the CF's storage increment. SIZE is INITSIZE times the size factor. A size
+that the document gives is checked and never overwritten.
 """
 
 from __future__ import annotations

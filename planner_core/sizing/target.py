@@ -2,7 +2,8 @@
 
 The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog should stay in the
 coupling facility, so an offload rule that these messages can meet lowers the share to its threshold: a rule starts
-only when usage exceeds it. A rule that starts below 50 percent is intended for normal running and lowers nothing.
+only when usage exceeds it. A rule that starts below 50 percent is intended for normal running and does not lower the
+share.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
         asked: The share in the plan [percent].
         rules: The offload rules of the structure, in their order.
         demand: The planned backlog.
-        with_offload: Whether the need counts on the rules, which then lower nothing.
+        with_offload: Whether the need relies on the rules, which then do not lower the share.
     """
     # With size_with_offload the rules are intended to act, so none of them has to be avoided.
     if with_offload:

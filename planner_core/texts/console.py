@@ -3,7 +3,7 @@
 This module removes time stamps, dates, system names, job ids, routing codes and message flags of a
 console, of JES2 SYSLOG and of OPERLOG. If other messages come between the lines of a message, the
 number that SYSLOG gives a multiline message joins them again. The formats are from memory of z/OS;
-a line in no known format is kept as it is.
+a line in an unknown format is kept unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 LARGEST_LINE: Final = 4_000
-"""The maximum length of a line. A longer one is split into pieces, because pasting lost its line breaks."""
+"""The maximum length of a line. A longer one is split into pieces, on the assumption that pasting removed its line
+breaks."""
 _SPACES: Final = {ord(each): " " for each in "\x00\x0b\x0c\u00a0\u2007\u202f\u2002\u2003\u2009\u3000"}
 """Characters that terminals and web pages use instead of blanks."""
 _LINE_ENDS: Final = re.compile(r"\r\n?|[\x85\u2028\u2029]")

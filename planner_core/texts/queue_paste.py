@@ -184,11 +184,11 @@ def read_queues(
     Args:
         text: The pasted text.
         kind: Its kind; None to detect automatically.
-        parse: Reads the text of a plan; raises DocumentInvalid for one that it cannot read.
+        parse: A function that reads the text of a plan; it raises DocumentInvalid if it cannot.
 
     Returns:
-        The queues in the order of the text, and the problems of lines that gave none or less
-        than a plan needs. A plan gives all its queues or none.
+        The queues in the order of the text, and the problems of lines that gave no queue or an incomplete one. A plan
+        gives all its queues or none.
     """
     used = kind or detect(text)
     problems: list[PasteProblem] = []
@@ -260,7 +260,7 @@ def _stop(line: int, text: str, problems: list[PasteProblem]) -> None:
 
 
 def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple[str | None, ...] | None:
-    """Return the meaning of each column of a heading; None if the line is no heading."""
+    """Return the meaning of each column of a heading; None if the line is not a heading."""
     plain = [squeezed(cell) for cell in cells]
     found = [_FIELD_OF.get(cell) for cell in plain]
     if {"put_rate_per_s", "outage_minutes"} <= set(found) or any(
@@ -297,7 +297,7 @@ def _some(words: list[str]) -> str:
 
 
 def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[str]]]:
-    """Yield lines with content, split into cells at tabs, semicolons or commas, whichever the first line has."""
+    """Yield non-blank lines, split into cells at tabs, semicolons or commas, whichever the first line uses."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     # Tabs and semicolons first: with them, a comma is part of a number.

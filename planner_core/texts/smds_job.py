@@ -1,8 +1,8 @@
 """Write the job that creates a plan's shared message data sets: IDCAMS defines each one, CSQJUFMT formats it.
 
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name is DSGROUP with
-the asterisk replaced by the name of the queue manager. Message data is in the data set of the queue manager that puts
-it, and all puts may come to one member. So each data set is allocated for the whole load: that of the planned backlog
+the asterisk replaced with the name of the queue manager. Message data is in the data set of the queue manager that puts
+it, and all puts may go to one member. So each data set is allocated for the whole load: that of the planned backlog
 with space for an overload, from which it grows with DSEXPAND(YES), or that of a structure full at SIZE. With
 DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
 """
@@ -177,7 +177,7 @@ def _space_mib(
 
 
 def data_set_name(structure: Structure, queue_manager: str) -> str:
-    """Return DSGROUP with the asterisk replaced by the queue manager's name."""
+    """Return DSGROUP with the queue manager's name in place of the asterisk."""
     return (structure.offload.dsgroup or "").replace("*", queue_manager)
 
 

@@ -1,7 +1,7 @@
 """Reactions of queue managers to the loss of a structure: CFCONLOS, and recovery by RECAUTO.
 
-Sources: IBM MQ, Coupling facility structure properties (CFCONLOS and RECAUTO, from CFLEVEL(5) on); IBM Developer, How should
-you set CFCONLOS and RECAUTO. A structure below CFLEVEL(5) has neither: queue managers that lose it end.
+Sources: IBM MQ, Coupling facility structure properties (CFCONLOS and RECAUTO, at CFLEVEL(5) and higher); IBM Developer,
+How should you set CFCONLOS and RECAUTO. A structure below CFLEVEL(5) has neither: queue managers that lose it end.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:
 
 
 def follows_queue_managers(structure: StructureResult) -> bool:
-    """Return whether CFCONLOS of the queue managers decides for a structure."""
+    """Return whether a structure uses CFCONLOS of the queue managers."""
     definition = structure.definition
     if not isinstance(definition, Structure):
         return True

@@ -230,7 +230,7 @@ class FillingQueue(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Mix(Answer):
-    """Messages of the queues with larger messages, and their share of all arriving messages."""
+    """The queues with larger messages, and their share of all arriving messages, planned and simulated."""
 
     larger_than_bytes: Annotated[Exact[Fraction], Field(description="The mean message of the structure.")]
     planned_percent: Exact[Fraction]
@@ -281,13 +281,13 @@ class FillingUp(Answer):
     @computed_field
     @property
     def at(self) -> Storage:
-        """The storage that fills."""
+        """The size that is filled: INITSIZE or SIZE."""
         return self.question.at
 
     @computed_field
     @property
     def size_kib(self) -> int:
-        """Storage that fills [KiB]."""
+        """Size of the storage that is filled [KiB]."""
         return bytes_to_kib_ceil(self.size_bytes)
 
     @computed_field
@@ -597,7 +597,7 @@ def _offloads(structure: StructureResult) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """Rate and duration of arrivals: `factor` times a queue's weight arrives a minute, until `stop`.
+    """Rate and duration of arrivals: `factor` times a queue's weight arrives per minute, until `stop`.
 
     Queues with the same outage share a pace, and most queues have one of a few outages. `stop_at` is `stop` in parts
     of a minute.
@@ -609,7 +609,7 @@ class _Pace:
 
 
 class _Flow(NamedTuple):
-    """The messages of one queue: `weight` times the pace's factor a minute.
+    """The messages of one queue: `weight` times the pace's factor per minute.
 
     `full_at` is the time when the queue reaches its MAXDEPTH, if the outage is long enough; `limited` is the time when
     it stops growing, because its outage ends or MAXDEPTH is reached. Both are in parts of a minute.
@@ -625,12 +625,12 @@ class _Flow(NamedTuple):
 
     @property
     def numerator(self) -> int:
-        """Return the messages a minute, times the denominator of the pace's factor."""
+        """Return the messages per minute, times the denominator of the pace's factor."""
         return self.weight * self.pace.factor.numerator
 
     @property
     def per_minute(self) -> Fraction:
-        """Return the messages a minute."""
+        """Return the messages per minute."""
         return Fraction(self.numerator, self.pace.factor.denominator)
 
     def depth_comes(self, depth: int) -> Fraction:

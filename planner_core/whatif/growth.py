@@ -1,4 +1,4 @@
-"""Upgrades and growth: the plan before and after a higher CFCC level, more queue managers, years of growth.
+"""Upgrades and growth: the plan before and after a higher CFCC level, more queue managers, or years of growth.
 
 Each step evaluates the whole plan again with one change, so each figure of a step is the figure of a plan with that
 change. A given size is kept if it holds the need after the step, and computed otherwise.

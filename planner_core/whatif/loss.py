@@ -59,7 +59,7 @@ LOSS_ASSUMPTIONS: tuple[str, ...] = (
 
 
 class LossQuestion(questions.Question):
-    """The plans that share the coupling facilities, and the size that counts for their structures."""
+    """The plans that share the coupling facilities, and the size to use for their structures."""
 
     at: At = Field(
         "initsize", description="count structures with INITSIZE or, fully grown, with SIZE; absent: initsize"
@@ -306,7 +306,7 @@ class LossAnswer(Answer):
     @computed_field
     @property
     def counted_at(self) -> At:
-        """Whether structures are counted with INITSIZE or with SIZE."""
+        """The size with which structures are counted: INITSIZE or SIZE."""
         return self.asked.at
 
     @computed_field
@@ -444,7 +444,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
 
     Args:
         results: Each plan's name and its result.
-        at: Whether structures are counted with INITSIZE or with SIZE.
+        at: The size with which structures are counted: INITSIZE or SIZE.
 
     Raises:
         PlansDoNotFit: A structure is in two plans.

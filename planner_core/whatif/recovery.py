@@ -1,10 +1,10 @@
-"""Backup and recovery of structures: the size of a backup, the log between two backups, the time of recovery.
+"""Backup and recovery of structures: the size of a backup, the log between two backups, and the recovery time.
 
 BACKUP CFSTRUCT copies the persistent messages of a structure to the log of the queue manager that
-runs it. RECOVER CFSTRUCT restores that copy and replays the logs of all queue managers since. The
-documented method (IBM MQ, Achieving specific recovery targets) divides the log that is written
-between two backups by the rate at which logs are read; here the backup itself is read as well.
-IBM publishes neither rate for your machines: both are inputs.
+runs it. RECOVER CFSTRUCT restores that copy and replays the log records that all queue managers have written since
+then. The documented method (IBM MQ, Achieving specific recovery targets) divides the log that is written between two
+backups by the rate at which logs are read; here the backup itself is read as well. IBM publishes neither rate for your
+machines: both are inputs.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class StructureRecovery(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RecoveryTotals(Answer):
-    """All structures, recovered one after the other."""
+    """Totals for all structures, recovered one after another."""
 
     backup_bytes: int
     log_bytes_per_hour: int
@@ -181,7 +181,7 @@ class Recovery(Answer):
     @computed_field
     @property
     def totals(self) -> RecoveryTotals:
-        """All structures, recovered one after the other."""
+        """Totals for all structures, recovered one after another."""
         return RecoveryTotals(
             backup_bytes=sum(each.backup_bytes for each in self.all_structures),
             log_bytes_per_hour=sum(each.log_bytes_per_hour for each in self.all_structures),
@@ -375,7 +375,7 @@ class _Settled:
         known = tables.constants("whatif_recovery")
 
         def taken(name: str, given: Decimal | int | None, constant: str, unit: str, per: int = 1) -> Input:
-            """Return the given number, else the constant, which counts units of 1/`per`."""
+            """Return the given number, otherwise the constant, which is in units of 1/`per`."""
             if given is not None:
                 return Input(name, Fraction(given), unit, Basis.GIVEN)
             found = known[constant]

@@ -1,10 +1,9 @@
 """Storage-class memory: the amount that a structure can use at its location, and missing values.
 
-Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used from 90 %
-on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
-for augmented space: the plan states it, or a finding reports that it is missing. Whether a coupling
-facility has storage-class memory is not among the criteria by which XCF chooses one: a structure
-may move to a coupling facility without it.
+Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used at 90 % and above, with augmented
+space taken from the CF's storage (reason code 2192). IBM publishes no formula for augmented space: the plan states it,
+or a finding reports that it is missing. Whether a coupling facility has storage-class memory is not among the criteria
+by which XCF chooses one: a structure may move to a coupling facility without it.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ that do not act in normal running, no thresholds are sufficient at this size.
 
 If even the lowest thresholds hold no more than a structure without rules (entries run out first, as with messages up
 to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's
-arithmetic relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements kept than
+arithmetic relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements when kept than when
 offloaded, the advice then follows it as well.
 """
 
@@ -419,7 +419,7 @@ class _Bench:
 
     @property
     def frees_elements(self) -> bool:
-        """Return whether some of the messages need more elements kept than offloaded."""
+        """Return whether some of the messages need more elements when kept than when offloaded."""
         kept = self.demand(()).bands[0]
         return kept.elements > kept.messages * model_constant("offloaded_message_elements")
 
@@ -831,7 +831,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
 
 
 def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
-    """Return why the rules hold no more messages, and the consequence for the advice."""
+    """Return the reason why the rules hold no more messages, and the consequence for the advice."""
     if not bench.met(chosen.rules):
         return f"The rules do not let {name} hold more messages of this mix: its messages are offloaded, or kept, regardless of the rules."
     if not chosen.keeps_defaults:

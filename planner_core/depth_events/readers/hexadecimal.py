@@ -20,7 +20,7 @@ HEX: Final = "hex"
 _HOW: Final = "print single bytes with `xxd FILE` or `od -A x -t x1 -v FILE`, or send the file as it is"
 _OFFSET = re.compile(r"[ \t]*(?:X')?(?P<offset>[0-9A-Fa-f]{4,16})'?:[ \t]*(?P<rest>.*)")
 _CHARACTERS = {"|": re.compile(r"[ \t]\|"), "<": re.compile(r"[ \t]>")}
-"""The beginning of the column of characters, by the last character of a line."""
+"""The pattern that begins the column of characters, by the last character of the line."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
 _PLAIN = re.compile(r"[0-9A-Fa-f \t]*")
@@ -55,7 +55,7 @@ class _NotBytes(Exception):
 
 
 _SHORTEST_ROW = 5
-"""The fewest characters of a row on average, including its line end."""
+"""The minimum average number of characters per row, including the line end."""
 
 
 def looks_like(text: str) -> bool:
@@ -162,7 +162,7 @@ def _have_offsets(rows: Sequence[_Row]) -> bool:
 
 
 def _joined(rows: Sequence[_Row], *, base: int) -> str:
-    """Return the digits in the order of offsets to this base, with the lines that asterisks replace."""
+    """Return the digits in the order of their offsets, which have this base, with the lines that asterisks replace."""
     return "".join(_parts(rows, base))
 
 

@@ -54,7 +54,7 @@ LABELS: Final[Mapping[str, str]] = {
     }.items()
     for label in labels
 }  # fmt: skip
-"""The field of each label in the formats; labels are compared without blanks, underscores and case."""
+"""The field of each label in the formats; comparisons of labels ignore blanks, underscores and case."""
 COUNTS: Final = ("time_since_reset_s", "high_q_depth", "msg_enq_count", "msg_deq_count")
 
 

@@ -155,7 +155,7 @@ CFSTRUCT: Final = (
 )
 """The attributes, in the order in which MQSC is written."""
 NEEDS_LEVEL_5: Final = frozenset(each.keyword for each in CFSTRUCT if each.needs_level_5)
-"""Attributes that a CFSTRUCT has from CFLEVEL(5) on."""
+"""Attributes that a CFSTRUCT has at CFLEVEL(5) and higher."""
 OFFLOAD_RULES: Final = tuple(each.keyword for each in CFSTRUCT if each.is_of_rule)
 """The attributes of the three rules."""
 

@@ -1,6 +1,6 @@
 """Read MQ's displays of CF structures: DISPLAY CFSTATUS and DISPLAY CFSTRUCT.
 
-An answer is a run of KEYWORD(value), in any line breaking, that begins with CFSTATUS(name) or
+An answer is a series of KEYWORD(value), with any line breaks, that begins with CFSTATUS(name) or
 CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
 DISPLAY CHSTATUS; the keywords and their units (SIZEMAX in KB, SIZEUSED in percent) are from memory
 of IBM's manual. A value that is absent or not understood is None; one that is not understood, and an

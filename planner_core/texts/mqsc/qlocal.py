@@ -19,8 +19,8 @@ from planner_core.names import mqsc_attribute
 class QlocalAttribute:
     """One attribute: its keyword, and the keys of a queue of the plan document that state it.
 
-    The first key has the value. `default` is that of DEFINE; None if the comparison assumes none. `is_carried_over` says
-    whether a queue that is deleted and defined anew keeps today's value if the plan does not state one.
+    The first key has the value. `default` is that of DEFINE; None if the comparison assumes none. `is_carried_over`
+    states whether a queue that is deleted and redefined keeps today's value if the plan does not state one.
     """
 
     keyword: str

@@ -1,4 +1,4 @@
-"""Read MQ's answers to DISPLAY: records of KEYWORD(value), in any framing and any line breaking.
+"""Read MQ's answers to DISPLAY: records of KEYWORD(value), with any framing and line breaks.
 
 A record begins with the keyword that names the object: CFSTRUCT(APP1), CLUSQMGR(QM1), QUEUE(Q1). The
 message before a record, if there is one, shows which keyword begins it: `CSQM201I … DISPLAY CHSTATUS DETAILS`

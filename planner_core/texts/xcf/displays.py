@@ -527,7 +527,7 @@ class _Part:
         return _Part(self.block, start, end, self.problems)
 
     def after(self, label: str) -> int | None:
-        """Return the position of the value of a label; of several labels the first counts."""
+        """Return the position of the value of a label; if the label is repeated, the first one counts."""
         words = r"\s+".join(re.escape(word) for word in label.split())
         pattern = re.compile(rf"(?<![A-Z0-9:]){words}\s*:")
         found = pattern.search(self.block.text, self.start, self.end)
