@@ -1,9 +1,8 @@
 """Read usage data other than SMF dumps into the tables of the history.
 
-`detect` returns the kind of a file, `read` turns it into Arrow tables in the schemas of `spark_jobs.history.schema`.
-An unreadable line is left out and reported with its number and the reason; all other lines are read. Information that
-the data lacks (the
-group's name, the time of a display) is asked for.
+`detect` returns the kind of a file, and `read` converts it to Arrow tables in the schemas of
+`spark_jobs.history.schema`. An unreadable line is left out and reported with its number and the reason; all other lines
+are read. If information is missing from the data (the group's name, the time of a display), the user is asked for it.
 """
 
 from planner_core.inputs import (

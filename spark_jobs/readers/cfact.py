@@ -1,9 +1,10 @@
 """RMF Monitor III's CFACT report, CSV or JSON: the use of each structure and its limits.
 
 Columns are recognized by the display names in IBM's Grafana plugin for RMF (github.com/IBM/RMF); which of them a file has
-depends on how it was saved. The distributed data server itself names columns by ids, for which no public list was found:
-such a file is refused with the ids in the message. The format of rows and values is from memory: one row for each
-structure and system, with a row *ALL for the sysplex; sizes with a unit. A size without a unit is left out.
+depends on how it was saved. The distributed data server itself identifies columns by ids, for which no public list was
+found; a file with ids is refused, with the ids in the message. The format of rows and values is recalled from memory:
+one row for each structure and system, with a row *ALL for the sysplex; sizes with a unit. A size without a unit is left
+out.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def read_csv(
     """Read a CSV file of the report.
 
     Raises:
-        NotReadable: No heading line has structures with their figures.
+        NotReadable: No heading line names structures and their figures.
     """
     table = CsvTable(
         file,
@@ -152,10 +153,10 @@ def read_csv(
 def read_json(
     file: TextFile, collector: Collector, *, zone: Zone, observed_at: datetime | None, qsg_of: QsgMap
 ) -> None:
-    """Read a JSON file: an answer of RMF's data server, or a list of objects with the names of the report's columns.
+    """Read a JSON file: a response from RMF's data server, or a list of objects with the names of the report's columns.
 
     Raises:
-        NotReadable: It has no structures with their figures.
+        NotReadable: The file contains no structures with their figures.
     """
     rows: list[_Row] = []
     for line, found in objects(file, on_problem=collector.problem):

@@ -18,10 +18,10 @@ LONGEST_TEXT: Final = 2_000_000
 
 
 def read_qsg_map(path: Path) -> dict[tuple[str, str], str]:
-    """Return the entries of a map file: (system id, queue manager) to group, an empty one for no group.
+    """Return the entries of a map file: (system id, queue manager) to group, which is empty if there is none.
 
     Raises:
-        NotReadable: It is not a map, or an entry has an invalid name; nothing of such a file is used.
+        NotReadable: The file is not a map, or an entry has an invalid name; then no entry is used.
         OSError: The file cannot be read.
     """
     try:

@@ -1,8 +1,8 @@
-"""Turn displays and messages into rows of the history, at the time they were observed.
+"""Convert displays and messages to rows of the history, at the time of their observation.
 
-MQ's and XCF's displays carry no date, so the time of observation is asked for. Messages from SYSLOG or OPERLOG carry date
-and time, but no zone; messages from a console carry only a time, and are assumed to be from the last such time before
-the observation.
+MQ's and XCF's displays contain no date, so the user is asked for the time of observation. Messages from SYSLOG or
+OPERLOG contain a date and time, but no zone; messages from a console contain only a time of day, and are assumed to be
+from its last occurrence before the observation.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Observed:
 
 
 class DisplayReader:
-    """A reader that turns a text into rows."""
+    """A reader that converts a text to rows."""
 
     def __init__(self, collector: Collector, *, observed: Observed, qsg_of: QsgMap) -> None:
         self._to = collector
@@ -58,7 +58,7 @@ class DisplayReader:
 
     def read(self, text: str) -> bool:
         """Read all known displays and messages in a text; return False if there are none."""
-        # A pasted text may contain answers of both.
+        # A pasted text may contain responses from both.
         xcf, mq = read_xcf(text), read_mq(text)
         for problem in sorted((*xcf.problems, *mq.problems), key=lambda found: found.line):
             self._to.problem(problem.line, problem.message)
@@ -151,7 +151,7 @@ class DisplayReader:
             self._struct(struct)
 
     def _named(self, found: CfStatus | CfStruct) -> dict[str, Value] | None:
-        """Return group and structure; None if the queue manager is in no group, or not named."""
+        """Return the group and structure; None if the queue manager is in no group or is not named."""
         if found.queue_manager is None:
             message = (
                 f"The text does not name the queue manager that reported {found.name}: left out. Paste the whole answer, "
@@ -345,7 +345,7 @@ class DisplayReader:
 
 
 def _status_of(found: StructureDisplay, instance: DisplayedInstance) -> str | None:
-    """Return the first line of the status with the instance's heading: both instances of a rebuild have one status."""
+    """Return the first status line and the instance's heading: both instances of a rebuild share one status."""
     duplexing = "DUPLEXING" if instance.is_duplexed else None
     return " ".join(part for part in (found.status, duplexing, instance.role) if part) or None
 

@@ -27,7 +27,7 @@ def first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Window:
-    """A part of a text and its line."""
+    """A part of a text, and the number of its line."""
 
     def __init__(self, file: TextFile) -> None:
         self._chunks = file.chunks(_CHUNK)
@@ -64,8 +64,8 @@ def objects(
         try:
             value, end = decoder.raw_decode(window.text, window.at)
         except (ValueError, RecursionError):
-            # The object may only be cut by the end of the window. Beyond the limit it is damaged, and reading on would
-            # load the whole file.
+            # The object may only be truncated by the end of the window. Beyond the limit it is damaged, and reading on
+            # would load the whole file.
             if len(window.text) - window.at < _LARGEST_OBJECT and not window.is_last and window.grow():
                 continue
             on_problem(window.line, "Text that is not a complete JSON object is skipped.")

@@ -1,16 +1,16 @@
 """The output of IBM's mq-smf-csv, CSV or JSON: structures (QEST), data sets (QESD), queues (QQST, WQ).
 
-How the formatter changes values, and how they are read:
+The formatter changes values, which are read as follows:
 
-- One conversion for all times: the header's date and time are z/OS local time as written in the record, the interval's
-  start is local time shifted by the zone of the machine that ran the formatter, and the opening time of a queue is UTC
-  shifted in the same way. The shift is found by comparing the header with the times that must be close to it (the end of
-  the interval, the closing of a queue) and is removed. Local time becomes UTC by the zone that the user gives: nothing in
-  the file proves it.
+- All times are converted together. The header's date and time are z/OS local time as written in the record, the
+  interval's start is local time shifted by the zone of the machine that ran the formatter, and the opening time of a
+  queue is UTC shifted in the same way. The shift is found by comparing the header with the times that must be close to
+  it (the end of the interval, the closing of a queue) and is removed. Local times are converted to UTC with the zone
+  that the user gives, which nothing in the file can confirm.
 - Buffer_Wait_Time is the upper half of a clock value and Encrypted tests a wrong word, so both are left out.
-- -1, 1970 and dots mean values that the record does not have: null.
-- Durations are two columns, seconds and microseconds, or one of microseconds; the interval's length is truncated to whole
-  seconds, so its end is taken from the header, which is at most a hundredth of a second from the record's own.
+- -1, 1970 and dots mean that the record does not have the value: it becomes null.
+- Durations are in two columns, seconds and microseconds, or in one of microseconds; the interval's length is truncated
+  to whole seconds, so its end is taken from the header, which is at most a hundredth of a second from the record's own.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ from spark_jobs.readers.values import (
 )
 
 _SAME_MOMENT_US: Final = 60_000_000
-"""Largest distance of a record's header from the end of its interval, or from the closing of a queue just before."""
+"""The largest difference between a record's header time and the end of its interval, or the preceding closing of a
+queue."""
 _NO_SMALLEST: Final = 0x0FFF_FFFF
-"""The smallest message that MQ writes if there was none."""
+"""The size that MQ writes as that of the smallest message if there was no message."""
 _FIRST_WITH_GROUP: Final = 946
-"""The first release whose records carry the group's name [QWHX]."""
+"""The first release whose records contain the group's name [QWHX]."""
 
 _MARKS: Final[dict[str, frozenset[str]]] = {
     "QEST": frozenset({"structurename", "structurefull", "maxinuseentries"}),
@@ -262,7 +263,7 @@ def _json_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
 
 def _read(rows: _Rows, collector: Collector, *, zone: Zone, qsg_of: QsgMap) -> None:
     first = Collector(collector.kind)  # the second pass reports the same problems
-    # Two passes: the shift follows from the latest closing time of all rows.
+    # Two passes are needed, because the shift depends on the latest closing time of all rows.
     shift = _Opening(rows(first))
     reader = _Reader(collector, zone, qsg_of, shift)
     for row in rows(collector):
@@ -292,7 +293,7 @@ class _Opening:
                 apart = [in_microseconds(time - written) for time in times if time is not None]
                 latest = max([*apart, latest] if latest is not None else apart, default=None)
         self.quarters: int | None = None
-        """The difference of those times from the header's, in quarters of an hour [us]; None if unclear."""
+        """The difference of those times from the header's, rounded to quarters of an hour [us]; None if unclear."""
         if latest is not None:
             # A queue is closed before its record is written, so the difference is rounded up to the next possible
             # offset.
@@ -344,7 +345,7 @@ class _Reader:
     # ---- common fields --------------------------------------------------------------------------------------
 
     def _common(self, row: _Row, *, is_idle: bool = False) -> _Common | None:
-        """Return the record's identity; None if it is skipped, which is then counted."""
+        """Return the record's identity; None if the record is skipped, after counting it."""
         system_id, manager = plain(row.cell("lpar")), plain(row.cell("qmgr"))
         if not SHORT_NAME.fullmatch(system_id) or not SHORT_NAME.fullmatch(manager):
             msg = f"LPAR {shown(system_id)} and QMgr {shown(manager)} are not valid names"
@@ -398,7 +399,7 @@ class _Reader:
             return None
 
     def _interval(self, row: _Row, common: _Common) -> dict[str, Value]:
-        """Return start and length of the interval; null with a problem if start and header do not match."""
+        """Return the interval's start and length; none, with a problem, if they do not match the header."""
         printed = local_of(row.cell("intervalstartdate"), row.cell("intervalstarttime"))
         seconds = whole(row.cell("intervalduration"))
         if printed is None or seconds is None or common.written_at is None:

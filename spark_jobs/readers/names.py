@@ -1,4 +1,4 @@
-"""The owner of a structure: queue-sharing groups of queue managers and of XCF's structure names.
+"""The queue-sharing group that owns a structure, from its queue manager or from XCF's structure name.
 
 XCF and RMF name a structure by the group's name, padded to four characters with @, followed by MQ's name of the
 structure. The same rule would split any long name, so a name is split only if the group is known to be one: from the
@@ -45,7 +45,7 @@ class Groups:
                 self._known.add(found["group"].rstrip("@"))
 
     def split(self, xcf_name: str) -> tuple[str, str] | None:
-        """Return group and MQ's name of the structure; None if the group is not known."""
+        """Return the group and MQ's name of the structure; None if the group is not known."""
         group, structure = xcf_name[:_GROUP_LENGTH].rstrip("@"), xcf_name[_GROUP_LENGTH:]
         if group in self._known and STRUCTURE_NAME.fullmatch(structure):
             return group, structure

@@ -1,9 +1,10 @@
 """RMF overview conditions as CSV: the use of structures in percent.
 
-The names of the conditions are IBM's: LDECTR list entries, DECTR data elements, current as a share of the total, by
-structure. The layout of the file is from memory, and sites choose the headings of columns; so a heading must contain
-condition and structure, `LDECTR(SQ03APP1)`. Whether values are ratios or percentages is decided by the heading (`%` or
-`ratio`), else by the values: one above 1 shows percentages. If nothing shows it, the column is left out.
+The names of the conditions are IBM's: LDECTR for list entries and DECTR for data elements, in use as a share of the
+total, by structure. The layout of the file is recalled from memory, and sites choose the headings of columns; so a
+heading must contain a condition and a structure, such as `LDECTR(SQ03APP1)`. Whether values are ratios or percentages
+is decided by the heading (`%` or `ratio`), otherwise by the values: any value above 1 means percentages. If neither
+decides, the column is left out.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
     )
     columns = _columns(table.headings)
     when = _when(table.headings)
-    # All rows at once, because the first value above 1 may be in the last one.
+    # Read all rows first, because the first value above 1 may be in the last row.
     rows = [(line, cells) for line, cells in table.rows()]
     _decide(columns, rows, collector)
     groups = Groups(qsg_of, (column.structure for column in columns))
@@ -215,7 +216,7 @@ def _row(
             "interval_start": start,
             "interval_end": end,
             "interval_us": in_microseconds(end - start) if start else 0,
-            # RMF takes current numbers of entries and elements at the end of an interval.
+            # RMF samples the current numbers of entries and elements at the end of an interval.
             "in_use_kind": "at_end",
         }
         collector.add(STRUCTURE_USAGE, base | values)

@@ -29,9 +29,9 @@ def read(
     """Read a file other than an SMF dump.
 
     Args:
-        path: The file; text in UTF-8, UTF-16 or Latin-1, gzip or not.
+        path: The file; text in UTF-8, UTF-16 or Latin-1, with or without gzip compression.
         kind: Its kind, from `detect` or from the user; not "smf".
-        observed_at: When a display was taken; with its zone, or in `zone`. Displays carry no date.
+        observed_at: The time at which a display was taken, with its zone or in `zone`. Displays contain no date.
         zone: The zone of local times in the file.
         qsg_of: The site's map of (system id, queue manager) to queue-sharing group; "" for none.
             Displays do not name the system: any entry of the queue manager is used, "ANY" first.
@@ -55,7 +55,7 @@ def read(
     file = TextFile(Path(path))
     collector = Collector(kind)
     _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
-    # Known only now: the file was unpacked while it was read.
+    # This is known only now, because the file was decompressed while it was read.
     if file.is_cut:
         collector.problem(0, "The compressed file is truncated: the part before the end was read.")
     return collector.result()

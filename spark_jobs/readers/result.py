@@ -21,7 +21,7 @@ Value = str | int | float | bool | datetime | None
 
 
 class NotReadable(PlannerError):
-    """A file that is not of the stated kind; the message states what is missing."""
+    """A file that is not of the stated kind; the message states which part is missing."""
 
 
 class Problem(NamedTuple):
@@ -53,7 +53,7 @@ class ReadResult:
     problem_count: int = 0
     asks: tuple[Ask, ...] = ()
     notes: tuple[str, ...] = ()
-    """Assumptions: formats known from memory, inferred zones, values left out on purpose."""
+    """Assumptions: formats recalled from memory, inferred zones, values left out on purpose."""
     records: dict[str, int] = field(default_factory=dict)
     """Number of records or lines that were read, by kind."""
     passed_over: dict[str, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Collector:
     def add(self, table: str, row: Mapping[str, Value]) -> None:
         """Add a row to a table of the history; missing columns are null.
 
-        A row without its time is not added: the time is asked for, or the line is reported.
+        A row without its time is not added: the user is asked for the time, or the line is reported.
         """
         if row.get("interval_end") is None:
             # Once the zone or the time has been asked for, one question covers all of these rows.

@@ -1,4 +1,4 @@
-"""CSV with a heading line, as CFACT, overview and template have it."""
+"""CSV files with a heading line: CFACT, overview conditions and the template."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CsvTable:
             raise NotReadable(missing)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield line and cells of each row; a line with another number of cells is reported."""
+        """Yield line and cells of each row; a line with a different number of cells is reported."""
         for line, text in self._lines:
             if text is None:
                 self._to.problem(line, "The line is too long for a row.")

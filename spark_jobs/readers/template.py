@@ -49,7 +49,7 @@ NOT_TAKEN: Final = frozenset(
         "xcf_structure",
     }
 )
-"""Columns of the history that the template lacks, because they follow from the others."""
+"""Columns of the history that the template lacks, because they are derived from the others."""
 
 _YES_NO: Final = {
     "yes": True,
@@ -162,7 +162,7 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
         if pa.types.is_floating(kind):
             return decimal(text)
         if pa.types.is_integer(kind):
-            # Column names carry the unit; sizes may also be entered as 512M.
+            # Column names contain the unit; sizes may also be entered as 512M.
             return _bytes(text) if name.endswith("_bytes") else whole(text)
     except BadValue as error:
         message = f"{name}: {error}"

@@ -16,7 +16,7 @@ from spark_jobs.smf.unzip import GZIP_MAGIC
 
 LONGEST_LINE: Final = 1_048_576
 LARGEST_PASTE: Final = 64 * 1_048_576
-"""The maximum size of displays and logs, which are read completely: longer ones must be cut."""
+"""The maximum size of displays and logs, which are read completely: longer ones must be split."""
 
 
 class TextFile:
@@ -25,7 +25,7 @@ class TextFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_cut = False
-        """Whether a packed file was cut short."""
+        """True if a compressed file is truncated."""
         with path.open("rb") as raw:
             self._packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         with self._bytes() as file:
@@ -63,7 +63,7 @@ class TextFile:
                 yield chunk
 
     def whole(self) -> str:
-        """Return all of a text that is short enough to be pasted."""
+        """Return the whole text, which must be short enough to be pasted."""
         parts: list[str] = []
         length = 0
         for chunk in self.chunks(LONGEST_LINE):

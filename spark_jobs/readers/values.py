@@ -1,7 +1,7 @@
 """Convert cells to values: numbers, sizes, durations, dates, and local times to UTC.
 
-A value that is absent is None; one that cannot be read is a `BadValue`, for which the value or its row is left out
-and the line reported.
+An absent value is None. A value that cannot be read raises `BadValue`: the value or its row is left out, and the line
+is reported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 MICROSECONDS: Final = 1_000_000
 QUARTER_US: Final = 15 * 60 * MICROSECONDS
-"""A quarter of an hour, of which all offsets from Greenwich in use are multiples."""
+"""A quarter of an hour, of which all UTC offsets in use are multiples."""
 
 _ABSENT = frozenset({"", "N/A", "NA", "-", "--", "NULL", "NONE", "N/D"})
 _LONGEST_WHOLE: Final = 18
@@ -42,7 +42,7 @@ def shown(text: object) -> str:
 
 
 def plain(cell: object) -> str:
-    """Return a cell without blanks, spreadsheet formula signs and fill; a cell of only dots is empty."""
+    """Return a cell without blanks, spreadsheet formula signs and fill characters; a cell of only dots is empty."""
     text = "" if cell is None else str(cell).strip()
     # mq-smf-csv writes ="100000" so that a spreadsheet does not read text as a number.
     formula = _FORMULA.fullmatch(text)
@@ -96,7 +96,7 @@ def microseconds(seconds: object, fraction: object) -> int | None:
 
 
 def day_of(cell: object) -> date | None:
-    """Return a date in either of the styles 2026/03/14 and 2026-03-14; formatters write 1970 for a missing one."""
+    """Return a date in the form 2026/03/14 or 2026-03-14; formatters write 1970 for a missing one."""
     text = plain(cell)
     if is_absent(text):
         return None
@@ -136,11 +136,11 @@ def local_of(day: object, clock: object) -> datetime | None:
 
 
 def instant_of(cell: object, zone: Zone) -> datetime | None:
-    """Return a date and time from one cell in UTC; without an offset of its own it is in `zone`.
+    """Return a date and time from one cell, in UTC; without an offset of its own, it is assumed to be in `zone`.
 
     Raises:
-        NoZone: It has no offset and no zone was given.
-        BadValue: It is not a date and time.
+        NoZone: The cell has no offset, and no zone was given.
+        BadValue: The cell is not a date and time.
     """
     text = plain(cell)
     if is_absent(text):
