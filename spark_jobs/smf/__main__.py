@@ -152,7 +152,7 @@ def _write_lines(batch: pa.RecordBatch) -> None:
 
 
 def _report(account: Accounting, out: TextIO) -> None:
-    """Print what was not decoded, and why."""
+    """Print a summary of the bytes that were not decoded, with the reasons."""
     out.write(f"decoded: {account.decoded_bytes} bytes\n")
     for kind, (records, size) in sorted(account.skipped.items()):
         out.write(f"skipped: {kind}: {records} records, {size} bytes\n")

@@ -16,12 +16,12 @@ from spark_jobs.smf.wire import HUNDREDTHS_A_DAY
 
 RDW = BDW = 4
 SHORTEST_SEGMENT = 5
-"""The length of a descriptor word and one byte."""
+"""The length of a descriptor word and one more byte."""
 SHORTEST_RECORD = 18
 """The length of the standard header without subtype."""
 NUL = 0x00
 LOWEST_CHARACTER = 0x40
-"""The code of the blank: a system id has no lower byte."""
+"""The code of a blank; no byte of a system id is lower."""
 LONGEST_SEGMENT = 32_767
 LONGEST_RECORD = 65_535
 """The longest chain of segments that can be a record; SMF's own limit is 32,760."""
@@ -30,7 +30,7 @@ DEEP = 6
 """The number of consecutive records that must look right where a range begins in the middle of a dump."""
 SEARCH_BYTES = 2**16
 NEAR_BYTES = 64
-"""The distance from its position up to which a damaged header is searched for."""
+"""The maximum distance from its expected position at which a damaged header is searched for."""
 
 RDW_WORD = Struct(">HH")
 """The descriptor word: length; segment code and a zero."""
@@ -72,7 +72,7 @@ class Careful:
         )
 
     def _has_split_header(self, position: int) -> bool:
-        """Return whether a record begins there whose first segment ends within the header."""
+        """Return whether a record whose first segment ends within the header begins at the position."""
         header = b""
         while len(header) < SHORTEST_RECORD - RDW:
             if position + RDW > self.size:
@@ -89,7 +89,7 @@ class Careful:
         return has_header_at(np.frombuffer(header, dtype=np.uint8), 0)
 
     def is_block_word(self, position: int) -> bool:
-        """Return whether four bytes there could be a block's descriptor word, short or extended."""
+        """Return whether the four bytes at the position could be a block's descriptor word, short or extended."""
         if position + BDW > self.size:
             return False
         high: int
@@ -101,7 +101,7 @@ class Careful:
         return high >= BDW + SHORTEST_SEGMENT and low == 0
 
     def is_continuation(self, position: int) -> bool:
-        """Return whether the descriptor word there is that of a middle or last segment."""
+        """Return whether the descriptor word at the position is that of a middle or last segment."""
         if position + RDW > self.size:
             return False
         length, code = RDW_WORD.unpack_from(self.view, position)
@@ -124,7 +124,7 @@ class Careful:
         return None
 
     def is_end(self, position: int) -> bool:
-        """Return whether a record may end there: at the end of the file or where a record begins."""
+        """Return whether a record may end at the position: at the end of the file, or where another record begins."""
         return (position == self.size and self.at_end) or self.next_start(position) is not None
 
     def segments(self, position: int) -> tuple[list[Segment], int]:
@@ -154,7 +154,7 @@ class Careful:
         return end if found[-1][1] in (WHOLE, LAST) and end <= self.size else None
 
     def is_deep_start(self, position: int, *, depth: int) -> bool:
-        """Return whether `depth` consecutive records begin there, or all that remain before the file ends."""
+        """Return whether `depth` consecutive records begin at the position, or all that remain before the file ends."""
         for _ in range(depth - 1):
             if not self.is_start(position):
                 return False
@@ -212,13 +212,14 @@ class Careful:
         """Return whether there are block words in the chain from the position on."""
         for blocked in (False, True):
             self.blocked = blocked
-            # Deeper than elsewhere: without block words in between, the records of one block would pass as a chain.
+            # Check deeper than elsewhere: without block words in between, the records of one block would pass as a
+            # chain.
             if self.is_deep_start(position, depth=DEEP * DEEP):
                 return blocked
         return True
 
     def is_filling(self, position: int) -> bool:
-        """Return whether only zeros, or only blanks, fill the rest of the dump."""
+        """Return whether the rest of the dump consists only of zeros or only of blanks."""
         if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in (
             {NUL},
             {LOWEST_CHARACTER},
@@ -228,7 +229,7 @@ class Careful:
         return bool((rest == rest[0]).all())
 
     def has_header_near(self, position: int) -> bool:
-        """Return whether a record began there whose first bytes are damaged, or have lost or gained some."""
+        """Return whether a record begins near the position, with first bytes that are damaged, missing or inserted."""
         shifts = range(-RDW + 1, NEAR_BYTES)
         if any(
             has_header_at(self.data, position + shift + RDW) and not self.is_start(position + shift)

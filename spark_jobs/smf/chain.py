@@ -1,4 +1,4 @@
-"""The fast path along a dump: the chain of descriptor words, as far as it holds."""
+"""The fast path through a dump: the chain of descriptor words, as far as it is unbroken."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Positions = npt.NDArray[np.int64]
 
 
 class Run:
-    """The chain from a record's start, as far as it holds: whole records, each followed by the next or by the end."""
+    """The unbroken part of the chain from a record's start: whole records, each followed by the next or by the end."""
 
     def __init__(self, careful: Careful, position: int, *, until: int, most: int) -> None:
         """Follow the chain until the position `until` or where it breaks, but no more than about `most` segments."""
@@ -57,7 +57,7 @@ class Run:
 
 
 def _sound_segments(careful: Careful, positions: Positions, codes: Positions, lengths: Positions) -> int:
-    """Return how many consecutive segments are valid: their order, and headers with time, date and system id."""
+    """Return the number of consecutive segments with a valid order and valid headers (time, date and system id)."""
     count = len(positions)
     if not count:
         return 0
@@ -90,7 +90,7 @@ def _sound_segments(careful: Careful, positions: Positions, codes: Positions, le
 
 
 Chain = tuple[Positions, Positions, Positions, list[int], int]
-"""Segments: positions, codes, lengths; block words; the end of the chain."""
+"""The positions, codes and lengths of segments; the block words; and the end of the chain."""
 
 
 def _plain_chain(careful: Careful, position: int, until: int, most: int) -> Chain:

@@ -52,7 +52,7 @@ TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_
 """The tables that are returned: section r744 has four."""
 
 Columns = Mapping[str, Sequence[str]]
-"""Table -> the columns wanted, including common ones; a table that is not listed has all of its columns."""
+"""Table -> the requested columns, including common ones; a table that is not listed returns all of its columns."""
 
 
 _RECORDS = {
@@ -142,7 +142,7 @@ class _Decoder:
         result.pieces += rmf.as_pieces(records.take(np.flatnonzero(broken)))
         # Pieces count as held until their record is complete.
         result.accounting.decoded_bytes -= int(records.extents[broken].sum())
-        # Together with the assembled records, so that rows stay in the order of the dump.
+        # Decode whole records together with the assembled ones, so that rows stay in the order of the dump.
         whole = rmf.as_pieces(records.take(np.flatnonzero(~broken)))
         self.assemble(result, [rmf.Assembled(piece.data, [piece]) for piece in whole])
 
@@ -205,11 +205,11 @@ def decode_range(
     Args:
         path: the dump.
         start: offset of the first byte of the range.
-        end: offset of the first byte after it; the last record is read to its own end.
+        end: offset of the first byte after the range; the last record is read completely.
         framing: the framing from DumpIndex.
         sections: some of SECTIONS; records of all others are counted as skipped.
-        first_record: the number of records before, if it is known (Split.record_number).
-        columns: the columns to return for each table; fewer are faster.
+        first_record: the number of records before the range, if known (Split.record_number).
+        columns: the columns to return for each table; fewer columns are read faster.
         only_shared: for wq and qqst, only the rows of queues in a coupling facility structure.
     """
     decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
@@ -232,17 +232,17 @@ def decode_file(
     framing: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RangeResult]:
-    """Decode a whole dump in order, some megabytes at a time; the last result is complete.
+    """Decode a whole dump in order, some megabytes at a time; only the last result is complete.
 
     Raises:
-        NotAnSmfDump: it is not a dump, or was transferred in a way that lost its records.
+        NotAnSmfDump: the file is not a dump, or its records were lost in the transfer.
     """
     framing = framing or detect_file(path)
     size = Path(path).stat().st_size
-    # Unbuffered: the walk reads into its own window, and the position shows its progress.
+    # Open unbuffered, because the walk reads into its own window, and the position shows its progress.
     with Path(path).open("rb", buffering=0) as file, open_source(file, framing=framing) as source:
         decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
-        # A small dump needs no full window; the unpacked size of a gzip file is unknown.
+        # A small dump needs no full window; the decompressed size of a gzip file is unknown.
         window = size + 1 if not framing.startswith("gzip") else None
         for result in _results(decoder, _walk(source, framing, window_bytes=window)):
             if progress is not None:
@@ -259,10 +259,10 @@ def decode_bytes(
     framing: str | None = None,
     file: str = "",
 ) -> RangeResult:
-    """Decode a dump in memory, gzip or not.
+    """Decode a dump in memory, with or without gzip compression.
 
     Raises:
-        NotAnSmfDump: it is not a dump, or was transferred in a way that lost its records.
+        NotAnSmfDump: the data is not a dump, or its records were lost in the transfer.
     """
     framing = framing or detect_framing(data[:DETECTED_IN_BYTES], size=len(data))
     decoder = _Decoder(file, sections=sections, columns=columns, only_shared=only_shared)
@@ -282,7 +282,7 @@ def finish(
     file: str = "",
     start: int = 0,
 ) -> RangeResult:
-    """Assemble the pieces that ranges left over (RangeResult.pieces); those that stay incomplete are quarantined.
+    """Assemble the pieces left over from the ranges (RangeResult.pieces); incomplete records are quarantined.
 
     The result's account covers these pieces and replaces what the ranges counted as held.
     """
@@ -303,10 +303,10 @@ def finish(
 
 
 def meet(ranges: Iterable[tuple[int, int]], *, end: int) -> None:
-    """Check that ranges meet: each begins (first_start) at the previous one's end (end_offset), the last ends at `end`.
+    """Check that each range begins (first_start) where the previous one ends (end_offset), and the last ends at `end`.
 
     Raises:
-        BrokenChain: they do not meet; read the dump in one piece.
+        BrokenChain: the ranges are not contiguous; read the dump in one piece.
     """
     expected = 0
     for first_start, end_offset in ranges:

@@ -1,6 +1,6 @@
 """The project's own encoder: rows -> records -> segments -> a dump. For tests, benchmarks and simulated data.
 
-Rows have the columns of the decoder. Missing values are written as zeros or blanks.
+Rows have the columns of the decoder. Missing values are encoded as zeros or blanks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_KNOWN_RELEASE = "100000"
 LONGEST_RECORD = 32_756
 SMALLEST_LEFT = 64
-"""The minimum room for another segment: a block with less is closed."""
+"""The minimum number of bytes left for another segment; a block with less space is closed."""
 
 _TRIPLET = Struct(">IHH")
 _U8, _U4, _U2 = Struct(">Q"), Struct(">I"), Struct(">H")
@@ -44,12 +44,12 @@ class Header:
     system_id: str = "SYS1"
     queue_manager: str = "MQ01"
     release: str = "930"
-    """The release as in the record: 800, 910, 946 ...; from 946 on, a record can contain the group."""
+    """The release in the form used in the record: 800, 910, 946 ...; from 946 on, a record can contain the group."""
     qsg: str | None = None
-    """The group; None: the record has no group field; empty: not in a group."""
+    """The group; None if the record has no group field; empty if the queue manager is in no group."""
     utc_offset_minutes: int = 0
     interval_end: datetime | None = None
-    """The end of the interval; None: the same as written_at."""
+    """The end of the interval; None if it is the same as written_at."""
     interval_us: int = 1_800_000_000
 
     @property
@@ -60,14 +60,15 @@ class Header:
 
 @dataclass(frozen=True)
 class Framing:
-    """The way in which records become a file."""
+    """The format in which records are written to a file."""
 
     kind: str = "rdw"
     """The framing: rdw, bdw, gzip+rdw, gzip+bdw."""
     block_bytes: int | None = 27_998
-    """Records are spanned over blocks of this size, as in a data set of RECFM=VBS, even if the file omits the block descriptor words; None: no record is spanned (rdw only)."""
+    """Records are spanned over blocks of this size, as in a data set of RECFM=VBS, even if the file omits the block
+    descriptor words; None if no record is spanned (rdw only)."""
     segment_bytes: Sequence[int] = field(default_factory=tuple)
-    """The longest segments in turn, repeated, whatever room the block has: the first for the first segment ..."""
+    """The maximum lengths of successive segments, repeated, regardless of the space left in the block."""
 
 
 def unix_us(instant: datetime) -> int:
@@ -91,7 +92,7 @@ def hexadecimal_float(value: float) -> bytes:
     if value == 0:
         return bytes(8)
     fraction, exponent = math.frexp(abs(value))
-    # The exponent is one of 16, so it is rounded up to a multiple of four bits.
+    # The base of the exponent is 16, so it is rounded up to a multiple of four bits.
     power = -(-exponent // 4)
     digits = int(math.ldexp(fraction, exponent - 4 * power + 56))
     return _U8.pack((0x80 if value < 0 else 0) << 56 | (64 + power) << 56 | digits)
@@ -129,7 +130,7 @@ def _pack_field(packed: bytearray, place: FieldLayout, value: Any) -> None:  # n
     elif place.type == "hex":
         packed[at] = bytes.fromhex(value) if value else bytes(place.length)
     elif place.type.startswith("bit"):
-        # Bits of one byte are columns of their own: the others must be kept.
+        # Single bits of a byte are separate columns, so the other bits must be kept.
         before = int.from_bytes(packed[at], "big")
         packed[at] = (before | (place.mask if value else 0)).to_bytes(place.size, "big")
     elif place.type == "float":
@@ -248,7 +249,7 @@ def _with_sections(
 
 
 def _product_section(kind: str, header: Header) -> bytes:
-    """Return QWHS, in accounting records with QWHC, and QWHX if the group is known."""
+    """Return QWHS, with QWHC in accounting records, and with QWHX if the group is known."""
     is_accounting = kind.startswith("116")
     made = bytearray(QWHS_SHORT_BYTES if is_accounting else QWHS_BYTES)
     made[:2] = _U2.pack(len(made))
@@ -403,7 +404,7 @@ def dump(records: Iterable[bytes], framing: Framing | None = None) -> bytes:
     """Return a dump of the records: segments, descriptor words, blocks, compression."""
     framing = framing or Framing()
     made = b"".join(framed(records, framing))
-    # Without a time: the same records must give the same bytes.
+    # Omit the time in the gzip header, because the same records must give the same bytes.
     return gzip.compress(made, mtime=0) if framing.kind.startswith("gzip") else made
 
 
@@ -456,7 +457,7 @@ def _segments(record: bytes, framing: Framing) -> Iterator[Segment]:
 
 
 def _longest_segment(framing: Framing, number: int) -> int:
-    """Return the largest number of bytes after the descriptor word."""
+    """Return the maximum number of bytes after the descriptor word of the next segment."""
     if not framing.segment_bytes:
         return LONGEST_RECORD
     return max(framing.segment_bytes[number % len(framing.segment_bytes)], SHORTEST_SEGMENT) - RDW

@@ -6,7 +6,7 @@ from planner_core.errors import PlannerError
 
 
 class NotAnSmfDump(PlannerError):
-    """A file that is not an SMF dump, or that lost parts needed to read it; the message explains how to transfer it."""
+    """A file that is not an SMF dump, or lacks parts needed to read it; the message explains how to transfer it."""
 
 
 class NotAFile(NotAnSmfDump):
@@ -14,12 +14,12 @@ class NotAFile(NotAnSmfDump):
 
 
 class UnpacksTooLarge(NotAnSmfDump):
-    """A packed file that exceeds the limits once unpacked."""
+    """A compressed file that exceeds the limits when it is decompressed."""
 
 
 class LayoutError(PlannerError):
-    """Records of a type without the known layout, so that nothing of that type may be stored."""
+    """Records whose layout is not the known one, so that no record of their type may be stored."""
 
 
 class BrokenChain(PlannerError):
-    """Byte ranges of a dump that do not meet, so that it must be read in one piece."""
+    """Byte ranges of a dump that are not contiguous, so that it must be read in one piece."""

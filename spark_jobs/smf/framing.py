@@ -1,4 +1,4 @@
-"""The framing of a dump: RDW, BDW and RDW, gzip around either; and the messages for unreadable files."""
+"""The framing of a dump: RDW, or BDW and RDW, either of them in gzip; and the messages for unreadable files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
     """Return the framing of a dump, from its first megabyte.
 
     Raises:
-        NotAnSmfDump: it is not a dump, or lost its descriptor words or its bytes in the transfer.
+        NotAnSmfDump: the file is not a dump, or its descriptor words or bytes were lost in the transfer.
     """
     if head.startswith(GZIP_MAGIC):
         inner = io.BufferedReader(Unzipped(io.BytesIO(head))).read(DETECTED_IN_BYTES)
@@ -102,7 +102,7 @@ def _looks_translated(head: bytes) -> bool:
 
 
 def open_source(path: str | Path | Source, *, framing: str, limits: UnpackLimits | None = None) -> Source:
-    """Open a dump for reading, unpacked; `limits` restrict the unpacked size."""
+    """Open a dump for reading, decompressed; `limits` restrict the decompressed size."""
     file = io.FileIO(str(path)) if isinstance(path, str | Path) else path
     return Unzipped(file, limits=limits) if framing.startswith("gzip") else file
 
@@ -111,10 +111,10 @@ def check_regular(path: str | Path) -> None:
     """Refuse anything but a regular file.
 
     Raises:
-        NotAFile: it is a folder, a pipe or a device.
-        OSError: there is nothing with this name, or access is denied.
+        NotAFile: the path is a folder, a pipe or a device.
+        OSError: the path does not exist, or access is denied.
     """
-    # Before it is opened: opening a pipe without a writer would wait forever.
+    # Check before the file is opened: opening a pipe without a writer would wait forever.
     what = what_it_is(Path(path).stat().st_mode)
     if what:
         message = f"{path} is {what}. Only files are read."

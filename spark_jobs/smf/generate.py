@@ -1,4 +1,7 @@
-"""A simulated dump of any size: by bytes 60 % WQ, 20 % QQST, 10 % 115-2, 10 % others; equal for equal seeds."""
+"""A simulated dump of any size, in which 60 % of the bytes are WQ, 20 % QQST, 10 % 115-2, and 10 % others.
+
+Equal seeds give equal dumps.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ QUEUES_A_STRUCTURE = 12
 QUEUES_A_RECORD = 47
 QUEUES_A_TASK = 10
 OPEN_US = 200_000_000
-"""The time by which tasks open their queues before their records are written."""
+"""The time between the opening of a task's queues and the writing of its record."""
 SHARE = {"115-2": 0.10, "115-216": 0.20, "116": 0.60, "other": 0.10}
 
 _U4, _U8 = Struct(">I"), Struct(">Q")
@@ -71,7 +74,7 @@ def _records(seed: int) -> Iterator[bytes]:
                 number += 1
                 hundredths = timedelta(milliseconds=10 * (number % 6000) + 100 * manager)
                 record.stamp(end + hundredths, number)
-                # A copy, because the template is changed for the next record.
+                # Return a copy, because the template is changed for the next record.
                 yield bytes(record.data)
 
 
@@ -87,7 +90,7 @@ class _Template:
         self._varied = np.array(varied, dtype=np.int64)
         """Positions of low-order bytes of numbers."""
         self._clocks = list(clocks)
-        """Clock values besides the product section's: their positions, and the microseconds by which they precede
+        """Clock values other than the product section's: their positions, and the microseconds by which they precede
         it."""
         self._product = int.from_bytes(data[28:32], "big") if kind != "other" else 0
 
@@ -136,7 +139,7 @@ class _Templates:
         self._due = dict.fromkeys(SHARE, 0.0)
 
     def interval(self, random: np.random.Generator) -> Iterator[_Template]:
-        """Yield the records of an interval: every queue once, and as many of the other kinds as keep the shares."""
+        """Yield the records of an interval: every queue once, and enough others to keep the shares by kind."""
         total = sum(len(template.data) for template in self._by_kind["115-216"]) / SHARE["115-216"]
         for kind, share in SHARE.items():
             self._due[kind] += total * share
@@ -270,7 +273,7 @@ def _accounting(header: Header, random: np.random.Generator) -> list[_Template]:
 
 
 def _others(header: Header, random: np.random.Generator) -> list[_Template]:
-    """Return records that cfplan does not read: MQ's own, and those of jobs, data sets and security."""
+    """Return records that cfplan does not read: other records of MQ, and records of jobs, data sets and security."""
     made = [_Template("115-1", mq_record("115-1", header), varied=())]
     for smf_type, size in ((30, 1600), (42, 700), (80, 400), (92, 300), (14, 360)):
         body = Struct(">H").pack(RDW) + random.bytes(size)

@@ -28,11 +28,11 @@ HAS_SUBTYPE_BYTES = 24
 NO_SUBTYPE = 0xFFFF
 KIND_74_4 = 74 << 16 | 4
 PATIENCE_RECORDS = 4096
-"""The distance in records beyond which the remaining pieces of a broken record are not waited for."""
+"""The number of records after which the missing pieces of a broken record are no longer expected."""
 READ_BYTES = 2**20
 
 Progress = Callable[[int, int], None]
-"""A function that is called with the bytes done and the total, of the file as stored."""
+"""A function that is called with the number of bytes processed and their total, in the file as stored."""
 
 
 def kind_of(kind: int) -> str:
@@ -60,11 +60,11 @@ def index_dump(
     """Return the index of a dump from one pass: hash, framing, records by type, and the starts of tasks.
 
     A task may begin at a record from which six consecutive records follow, and never between the pieces of a broken
-    one.
+    record.
 
     Raises:
-        NotAnSmfDump: it is not a dump, was transferred in a way that lost its records, or exceeds `limits` once
-            unpacked.
+        NotAnSmfDump: the file is not a dump, its records were lost in the transfer, or it exceeds `limits` when it is
+        decompressed.
     """
     framing = detect_file(path)
     size = Path(path).stat().st_size

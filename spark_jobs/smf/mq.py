@@ -29,10 +29,10 @@ QWHC_BYTES = 92
 QWHX_BYTES = 16
 QWHX_FLAG = 0x40
 QWHX_SINCE = "946"
-"""The first release whose flag for QWHX can be trusted: older queue managers leave garbage in it."""
+"""The first release whose flag for QWHX can be trusted: older queue managers leave undefined data in it."""
 WTAS_INTERVAL_AT = 664
 LONGEST_INTERVAL_US = 400 * 24 * 3600 * 1_000_000
-"""The longest plausible interval, of more than a year; a longer one is damaged."""
+"""The longest plausible interval, which is more than a year; a longer one means a damaged value."""
 
 BATCHES = dict[str, pa.RecordBatch]
 
@@ -236,7 +236,7 @@ def _add(
     arrays |= columns_of(rows, wanted.fields.get(table, ()))
     if identity is not None and "wtid" in wanted.fields:
         of_record = np.zeros(len(heads.records), dtype=np.int64)
-        # Reversed, so that of several sections the first is assigned last and remains.
+        # Reverse the order, so that the first of several sections is assigned last and remains.
         of_record[identity.record[::-1]] = np.arange(len(identity))[::-1]
         arrays |= columns_of(identity.take(of_record[rows.record]), wanted.fields["wtid"])
     names = wanted.schema.names

@@ -75,7 +75,7 @@ class Records:
         ]
 
     def read(self, at: Ints | int, width: int) -> Bytes:
-        """Return a copy of the bytes at an offset in each record; an offset beyond the record counts as 0."""
+        """Return a copy of the bytes at an offset in each record; an offset beyond the record is treated as 0."""
         offsets = np.broadcast_to(np.asarray(at, dtype=np.int64), self.starts.shape)
         fits = (offsets >= 0) & (offsets + width <= self.lengths)
         return cut(self.data, self.starts + np.where(fits, offsets, 0), width)
@@ -93,7 +93,7 @@ class Records:
         section = np.arange(len(record)) - first[record]
         return Rows(
             data=self.data,
-            # By the length in the triplet: sections become longer from release to release.
+            # Use the length in the triplet, because sections become longer from release to release.
             positions=(self.starts + offset)[record] + section * length[record],
             lengths=np.minimum(length[record], row_bytes),
             record=record,
@@ -116,7 +116,7 @@ class Records:
 
 
 def has_eyecatcher(rows: Rows, word: str) -> Mask:
-    """Return which sections contain their name, after identifier and length."""
+    """Return which sections contain their name after the identifier and length."""
     expected = np.frombuffer(word.encode("cp037"), dtype=np.uint8)
     found: Mask = (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
     return found

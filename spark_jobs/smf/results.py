@@ -33,7 +33,8 @@ class LayoutCheck:
 class Accounting:
     """An account of every byte: decoded + skipped + quarantined + lost + held = the bytes of the range.
 
-    A record counts with its segments' descriptor words. Block descriptor words are skipped, under "BDW".
+    The size of a record includes its segments' descriptor words. Block descriptor words are counted as skipped, under
+    "BDW".
     """
 
     decoded_bytes: int = 0
@@ -57,7 +58,7 @@ class Accounting:
 
     @property
     def total_bytes(self) -> int:
-        """Return the bytes of all parts of the account together."""
+        """Return the total number of bytes in all parts of the account."""
         return (
             self.decoded_bytes
             + self.skipped_bytes
@@ -104,7 +105,7 @@ class RangeResult:
     checks: dict[str, LayoutCheck] = field(default_factory=dict)
     """Section -> its self-check. If `is_layout_wrong` for the whole dump, nothing of the section may be stored."""
     pieces: list[Piece] = field(default_factory=list)
-    """Pieces of records that the range does not complete: for `decode.finish`, together with those of all ranges."""
+    """Pieces of records that are incomplete in this range; `decode.finish` combines them with those of all ranges."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,8 @@ class DumpIndex:
     counts: dict[str, int]
     """Number of records by type and subtype."""
     content_bytes: int
-    """The unpacked size of the dump, to which all accounts add up; equal to size_bytes if it is not compressed."""
+    """The decompressed size of the dump, to which all accounts add up; equal to size_bytes if the dump is not
+    compressed."""
 
     def ranges(self) -> list[tuple[Split, int]]:
         """Return the start of each task, and the offset at which the next task takes over."""
@@ -143,6 +145,6 @@ class DumpIndex:
     def from_json(cls, text: str) -> DumpIndex:
         """Return the index from the output of `to_json`."""
         found = json.loads(text)
-        # asdict made dictionaries of the splits.
+        # asdict converted the splits to dictionaries.
         found["splits"] = tuple(Split(**split) for split in found["splits"])
         return cls(**found)

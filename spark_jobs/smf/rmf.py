@@ -1,4 +1,4 @@
-"""RMF's record 74-4: coupling facility activity. Its values are checked, because no sample of it is published.
+"""RMF's record 74-4: coupling facility activity. Its values are checked, because no sample of this record is published.
 
 A record of more than 32 KB is written in pieces. Each piece is a record with triplets of its own, and a reassembly area in
 the product section contains the number of pieces, the number of this one, the number of sections in the whole record, and
@@ -91,7 +91,7 @@ class Heads:
         records.reject(
             np.abs(minutes) > FARTHEST_OFFSET_MINUTES, "RMF's difference to GMT is not a time zone"
         )
-        # The end of the interval in GMT: the other times of the product section are local.
+        # Use the end of the interval in GMT, because the other times of the product section are local.
         end = clock - wire.UNIX_EPOCH_STCK_US
         every = np.ones(len(records), dtype=np.bool_)
         self.times = Times(local, minutes, end - length, end, length, local, every)
@@ -227,7 +227,7 @@ def _structures(
     first = np.concatenate([[0], np.flatnonzero(np.diff(record)) + 1])
     section = np.arange(len(record)) - np.repeat(first, np.diff(first, append=len(record)))
     base = requests if len(requests) else structures
-    # These rows come from two sections, so only their record and number have a meaning.
+    # These rows come from two sections, so only their record and number are meaningful.
     rows = replace(base, record=record, section=section, positions=record, lengths=record)
     return _batch(heads, rows, made, wanted, facility)
 
@@ -318,7 +318,7 @@ class Assembled:
 
 
 def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], list[Quarantine]]:
-    """Return the complete records, the pieces that still wait, and the pieces that cannot be assembled."""
+    """Return the complete records, the pieces of incomplete ones, and the pieces that cannot be assembled."""
     open_sets: dict[bytes, list[tuple[Piece, PieceHead]]] = {}
     complete: list[Assembled] = []
     waiting: list[Piece] = []

@@ -1,4 +1,4 @@
-"""One row for each structure of a 74-4, with the coupling facility and its storage from the same record."""
+"""One row for each structure in a 74-4 record, with the coupling facility and its storage from the same record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the decoder: their columns, and how a column is made from the rows of a section."""
+"""The tables of the decoder, their columns, and the conversion of a section's rows to columns."""
 
 from __future__ import annotations
 

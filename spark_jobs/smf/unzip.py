@@ -1,4 +1,4 @@
-"""A gzip file as a stream of its content, which returns all that is readable of a truncated or damaged file."""
+"""A gzip file as a stream of its content, which returns every readable part of a truncated or damaged file."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 2**20
 PIECE_BYTES = 2**12
-"""The number of bytes decompressed at a time, which is the most that is lost if the file is damaged."""
+"""The number of bytes decompressed at a time, which is the maximum loss if the file is damaged."""
 GZIP_WINDOW = 31
 """zlib's code for a window of 32 KB with gzip's header and trailer."""
 
 
 RATIO_COUNTS_FROM_BYTES = 256 * MIB
-"""The unpacked size from which the ratio counts: a short file of few distinct bytes may be packed better than any
-dump."""
+"""The decompressed size above which the ratio is checked: a short file of few distinct bytes may be compressed better
+than any dump."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackLimits:
-    """Limits of the unpacked size.
+    """Limits of the decompressed size.
 
-    gzip can expand a byte to a thousand, so that a few megabytes could keep a machine busy.
+    gzip can expand one byte to a thousand, so a few megabytes could keep a machine busy.
     """
 
     most_bytes: int = 512 * GIB
     most_ratio: int = 250
-    """The maximum number of unpacked bytes for each packed one. Dumps reach about ten, texts about fifty."""
+    """The maximum number of decompressed bytes for each compressed one. Dumps reach about ten, texts about fifty."""
 
 
 class Unzipped(io.RawIOBase):
@@ -74,7 +74,7 @@ class Unzipped(io.RawIOBase):
         return 0
 
     def _check(self) -> None:
-        """Refuse content whose unpacked size exceeds the limits."""
+        """Refuse content whose decompressed size exceeds the limits."""
         if self._limits is None:
             return
         most, ratio = self._limits.most_bytes, self._limits.most_ratio
@@ -102,7 +102,7 @@ class Unzipped(io.RawIOBase):
         if not taken:
             taken, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
         try:
-            # With a limit: a piece can expand a thousandfold.
+            # Decompress with a limit, because a piece can expand a thousandfold.
             return self._member.decompress(taken, most)
         except zlib.error:
             self._is_over = True
@@ -115,7 +115,7 @@ class Unzipped(io.RawIOBase):
         return packed
 
     def _next_member(self) -> None:
-        """Start the next member, if there is one; zeros that fill the file are not one."""
+        """Start the next member, if there is one; zeros that fill up the file are not a member."""
         rest = self._member.unused_data + self._rest
         if len(rest) < len(GZIP_MAGIC):
             rest += self._read()

@@ -1,8 +1,9 @@
 """Find the logical records in the bytes of a dump.
 
-The walk is fast where the chain of descriptor words holds and careful where it breaks. It yields a record only if the
-start of a record, or the end of the dump, follows it: so a damaged length loses only its own record. The result depends
-only on the bytes and not on how they are read, so ranges of a dump give the same records as the whole dump.
+The walk is fast where the chain of descriptor words is unbroken, and careful where it breaks. It yields a record only
+if the start of a record, or the end of the dump, follows it, so a damaged length causes the loss of only its own
+record. The result depends only on the bytes and not on how they are read, so ranges of a dump give the same records as
+the whole dump.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from spark_jobs.smf.chain import Positions, Run
 
 CHUNK_BYTES = 16 * 2**20
 LOOKAHEAD_BYTES = 2 * 2**20
-"""The number of bytes after a record that decisions about it need at most."""
+"""The maximum number of bytes after a record that are needed to judge it."""
 SLACK_BYTES = 8192
 """The number of bytes after the end of the window, so that the longest row can be copied from its last byte."""
 FEW_SEGMENTS, MANY_SEGMENTS = 32, 2**30
@@ -51,7 +52,7 @@ class Batch:
     """Some logical records in one array of bytes, and the parts that were not records."""
 
     data: npt.NDArray[np.uint8]
-    """The window, joined records after it; beyond the last record there are SLACK_BYTES more."""
+    """The window, followed by the joined records; at least SLACK_BYTES more follow the last record."""
     starts: Positions
     """The position of each record in data, joined if it was spanned."""
     lengths: Positions
@@ -88,7 +89,7 @@ class Walk:
             blocked: whether there are block words.
             start: offset in the dump.
             stop: records that begin here or later belong to the next range.
-            is_begin: whether the dump begins at `start`; otherwise the first record is searched for.
+            is_begin: whether the dump begins at `start`; otherwise the walk searches for the first record.
             first_number: number of the first record.
             window_bytes: size of the window, for sources that are known to be smaller than usual.
         """
@@ -105,10 +106,10 @@ class Walk:
         self._filled = 0
         self._at_end = False
         self._garbage: tuple[int, str] | None = None
-        """The place in the dump where an unreadable stretch began whose end is not found yet, and the reason."""
+        """The offset in the dump of an unreadable stretch whose end has not been found yet, and the reason."""
         self._patience = MANY_SEGMENTS
         self.first_start = start
-        """The start of the first record of the range; known once the first batch has come."""
+        """The start of the first record of the range; known after the first batch."""
         self.end = start
         """The position that the walk has reached."""
 
@@ -228,11 +229,11 @@ class Walk:
     def _diagnose(
         self, careful: Careful, found: _Found, trouble: int, *, record: list[Segment] | None
     ) -> int:
-        """Find out which is damaged: a record, or the bytes after it that are not a record."""
+        """Determine whether a record is damaged, or the bytes after it that are not a record."""
         if careful.size - trouble < SHORTEST_RECORD and careful.at_end:
             found.add_record(record)
             return self._tail(careful, found, trouble)
-        # Before the chain is followed: a damaged block word leads to the next block like a segment's word.
+        # Check before the chain is followed: a damaged block word leads to the next block like a segment's word.
         if careful.blocked and careful.is_start(trouble + BDW):
             found.add_record(record)
             found.damage.append((self._base + trouble, self._base + trouble + BDW, NO_BLOCK))
@@ -252,7 +253,7 @@ class Walk:
         return self._give_up(begin, begin + RDW, "the record's length does not lead to another record")
 
     def _arrive(self, careful: Careful, found: _Found, position: int) -> int:
-        """Skip the block word at the position, if a record begins after it."""
+        """Skip the block word at the position if a record begins after it."""
         begin = careful.next_start(position)
         if begin is None or begin == position:
             return position
@@ -285,7 +286,7 @@ class Walk:
         return following
 
     def _tail(self, careful: Careful, found: _Found, trouble: int) -> int:
-        """Classify a rest that is shorter than a header: the beginning of a record, or unknown bytes."""
+        """Classify remaining bytes that are fewer than a header: the beginning of a record, or unknown bytes."""
         rest = bytes(careful.view[trouble : self._filled])
         may_begin = _may_begin_record(rest) or (
             careful.blocked and careful.is_block_word(trouble) and _may_begin_record(rest[BDW:])
@@ -322,7 +323,7 @@ class Walk:
     def _join(
         self, batch: Batch, positions: Positions, lengths: Positions, firsts: Positions, spanned: Positions
     ) -> None:
-        """Join the segments of spanned records behind the window."""
+        """Join the segments of spanned records in the space after the window."""
         window = self._window
         target = self._capacity
         for record in spanned.tolist():
@@ -345,7 +346,7 @@ def _may_begin_record(rest: bytes) -> bool:
 
 
 class _Found:
-    """The results of a window so far."""
+    """The records and damage found in a window so far."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Positions, Positions, Positions]] = []

@@ -1,6 +1,6 @@
 """Wire types of SMF records, a whole column at a time: matrices of bytes in, numpy or Arrow columns out.
 
-A column is cut out of `rows`, a matrix of bytes with one row for each section. No code here loops over rows, except for
+A column is cut from `rows`, a matrix of bytes with one row for each section. No code here loops over rows, except for
 names with characters outside ASCII.
 """
 
@@ -118,7 +118,7 @@ def packed_interval_us(rows: Bytes, offset: int) -> tuple[Ints, Mask]:
 
 
 def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None = None) -> pa.Array:
-    """Return names in EBCDIC (cp037) without the blanks or zeros at their end."""
+    """Return names in EBCDIC (cp037), without trailing blanks or zeros."""
     n, width = characters.shape
     if n == 0:
         return pa.array([], pa.string())
@@ -129,7 +129,7 @@ def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None 
     nulls = missing
     if blank_is_null:
         nulls = lengths == 0
-    # Built from buffers: a Python string for each name would take most of the decoder's time.
+    # Build the column from buffers: a Python string for each name would take most of the decoder's time.
     within = np.arange(width) < lengths[:, None]
     kept = characters[within]
     if _NOT_ASCII[kept].any():

@@ -1,9 +1,9 @@
 """Sections of SMF records as data: one file for each section, read strictly.
 
 A field has IBM's name, the column it becomes, its offset in the section, its wire type, the unit of the column, and a
-confidence: verified (equal to IBM's formatter on real dumps, with values other than zero), published (read in IBM's
-documentation or code), inferred (the order is published, offsets follow from the lengths), recalled (from memory of
-manuals).
+confidence: verified (equal to the output of IBM's formatter for real dumps, with values other than zero), published (in
+    IBM's documentation or code), inferred (the order is published, and offsets are calculated from the lengths),
+    recalled (from memory of manuals).
 """
 
 from __future__ import annotations
@@ -68,12 +68,13 @@ class FieldLayout(_Strict):
     scale: int = 1
     """The value of one unit of the field in units of the column."""
     none: int | None = None
-    """The value that stands for a missing one."""
+    """The value that means a missing value."""
     values: dict[str, str] = {}
     unit: str = ""
     meaning: str
     formatter: str = ""
-    """Name of the column in the output of IBM's mq-smf-csv; for times and durations without its (DATE), (S) ..."""
+    """Name of the column in the output of IBM's mq-smf-csv; for times and durations, without suffixes such as (DATE) or
+    (S)."""
     confidence: Confidence | None = None
 
     @field_validator("type")
@@ -98,7 +99,7 @@ class FieldLayout(_Strict):
 
     @property
     def size(self) -> int:
-        """Return the bytes of the field."""
+        """Return the number of bytes in the field."""
         return self.length or WIRE_BYTES[self.type]
 
     @property
@@ -202,7 +203,7 @@ class Layout(_Strict):
         return self.fields + (self.matrix.fields() if self.matrix else [])
 
     def triplet_of(self, record: str) -> int:
-        """Return the triplet of that record that leads to the section."""
+        """Return the triplet that leads to the section in records of that kind."""
         return self.triplet[record] if isinstance(self.triplet, dict) else self.triplet
 
 
