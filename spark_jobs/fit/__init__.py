@@ -1,4 +1,4 @@
-"""Curves fitted to a site's own allocations, and its message mixes, with numpy and scipy and without Spark.
+"""Fits of size curves to a site's own allocations, and of its message mixes, with numpy and scipy and without Spark.
 
 `fit_all` converts the daily allocation statistics of all structures into one `CurveFit` for each coupling facility and
 CFCC level; `fit_mix` converts daily statistics of queues and structures into one `MixFit` for each structure.

@@ -2,8 +2,9 @@
 
     size = base + entry x entries + element x elements
 
-XES divides a size into as many entries and elements as fit, at a ratio. If all structures have the same ratio, entries
-and elements grow together: then the data determine only the cost of one entry with its elements, the bundle.
+XES divides a size into as many entries and elements as fit, at the structure's ratio of entries to elements. If all
+structures have the same ratio, entries and elements grow together: then the data determine only the cost of one entry
+with its elements, the bundle.
 """
 
 from __future__ import annotations
@@ -45,13 +46,14 @@ FEWEST_AT_A_RATIO = 2
 LEAST_SPREAD = 1.5
 """The minimum ratio of the largest size to the smallest."""
 SAME_RATIO = 0.05
-"""The relative difference up to which two ratios count as one."""
+"""The relative difference up to which two ratios count as equal."""
 NEAR_INITIAL = 0.02
-"""The relative difference up to which a ratio counts as the published one."""
+"""The relative difference up to which a ratio counts as equal to the published one."""
 WIDEST = 0.1
-"""Half the interval of the bundle, as a share of it; a wider one is useless for planning."""
+"""Limit of half the width of the bundle's interval, as a share of the bundle; a wider interval is useless for
+planning."""
 WIDEST_APART = 0.25
-"""Half the interval of the cost of an entry or of an element; if it is wider, only the bundle is given."""
+"""The same limit for the cost of an entry or of an element; if an interval is wider, only the bundle is reported."""
 OUTLIER = "farther from the line of the others than chance explains"
 EARLIER = "with a different base than now: allocated before the coupling facility was empty on"
 """The beginning of a reason for leaving a point out; the day follows."""
@@ -95,8 +97,8 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
             return found
     for stretch in stretches:
         if not _same_ratio(stretch.elements_per_entry, main.elements_per_entry):
-            # A few points at another ratio would distort the line, because an entry with more or fewer elements has
-            # another cost.
+            # A few points at another ratio would distort the line, because an entry with more or fewer elements has a
+            # different cost.
             stretch.left_out = OTHER_RATIO
     return _bundle(frame, _in(stretches), main.elements_per_entry)
 
@@ -117,7 +119,7 @@ class _Frame:
     gathered: Gathered
 
     def since(self) -> str:
-        """Return the day from which points count, if earlier ones do not."""
+        """Return " since" and the first day whose points count, or an empty text if all points count."""
         day = next(
             (s.left_out for s in self.gathered.stretches if (s.left_out or "").startswith(EARLIER)), None
         )
@@ -158,7 +160,7 @@ class _Frame:
             confidence=self.confidence,
             kind=kind,
             note=note,
-            # Rounded only here: the checks before need the exact figures.
+            # Round only here, because the preceding checks need the exact figures.
             base_bytes=rounded(base),
             entry_bytes=rounded(entry),
             element_bytes=rounded(element),
@@ -214,7 +216,7 @@ def _part_by_base(stretches: Sequence[Stretch]) -> None:
     fit = _regress(np.column_stack([np.ones(len(old.sizes)), old.entries * unit]), old, same[0])
     design = np.column_stack([np.ones(len(new.sizes)), new.entries * unit])
     expected = fit.expects(design, new.sizes / MIB, sizes=new.sizes)
-    # The majority decides: a single later point may be wrong, and single ones are left out by name anyway.
+    # The majority decides: a single later point may be wrong, and single points are left out by name anyway.
     if 2 * int(expected.sum()) < len(new.sizes):
         for stretch in before:
             stretch.left_out = f"{EARLIER} {emptied.date().isoformat()}"
@@ -244,7 +246,7 @@ def _same_ratio(one: float, other: float) -> bool:
 
 
 def _ratios(stretches: Iterable[Stretch]) -> list[RatioCount]:
-    """Return the ratios in the data, ascending; neighbours that differ by little count as one."""
+    """Return the ratios in the data, ascending; neighbours that are nearly equal count as one."""
     groups: list[list[float]] = []
     for value in sorted(stretch.elements_per_entry for stretch in stretches):
         if groups and _same_ratio(groups[-1][0], value):
@@ -307,7 +309,8 @@ def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
         return frame.without(refusal)
     ratio = _whole_ratio(measured)
     per_entry = ratio[1] / ratio[0]
-    # Ratios are only nearly the same, so the elements' share of a bundle matters: first the published one, then the fit's.
+    # Ratios are only nearly the same, so the elements' share of a bundle matters: use the published share first, then
+    # the one from the fit.
     share = 0.7
     fit, design = None, np.empty((0, 0))
     for _ in range(2):
@@ -395,11 +398,11 @@ def _residuals(design: Floats, fit: Regression, sizes: Floats) -> Residuals:
 
 
 def _whole_ratio(measured: float) -> tuple[int, int]:
-    """Return entries to elements as whole numbers: the published ratio if it is near, else a close fraction."""
+    """Return entries to elements in whole numbers: the published ratio if it is close, otherwise an approximation."""
     published = (model_constant("ratio_entries"), model_constant("ratio_elements"))
     if abs(measured * published[0] / published[1] - 1) <= NEAR_INITIAL:
         return published
-    # In whole numbers, as D XCF shows the ratio; a denominator of up to 10 is within a twentieth of an element.
+    # D XCF shows the ratio in whole numbers; a denominator of up to 10 is within a twentieth of an element.
     near = Fraction(measured).limit_denominator(10)
     return near.denominator, near.numerator
 

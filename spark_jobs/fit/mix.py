@@ -111,7 +111,7 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
 
 
 def _quantile(rows: Iterable[QueueDay], share: float) -> float:
-    """Return the smallest mean size of a queue and day that reaches this share of the messages."""
+    """Return the quantile of the mean message sizes of queues on days, weighted by their numbers of messages."""
     ordered = sorted((row.put_bytes / row.puts, row.puts) for row in rows)
     goal = share * sum(puts for _, puts in ordered)
     reached = 0

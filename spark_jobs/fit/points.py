@@ -2,7 +2,7 @@
 
 XES allocates a structure once and leaves it unchanged until something happens, so its totals are the same every day.
 A thousand days of one allocation therefore give no more information than one day. So a point of the fit is an
-allocation for as long as it did not change, and figures of a single day in between are not a point.
+allocation for as long as it did not change; figures seen on a single day in between do not make a point.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from planner_core.names import ADMIN_STRUCTURE
 from planner_core.units import MIB, format_size
 
 ALIKE = 0.01
-"""Totals that differ by a smaller share belong to one allocation whose totals drift, and are one point."""
+"""Totals that differ by less than this share belong to one allocation with drifting totals, and form one point."""
 SELDOM = 0.5
 """The share of the usual observations below which totals seen only on single days are an allocation in progress."""
 
@@ -158,7 +158,7 @@ def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -
 
 
 def _lasts(turns: set[int]) -> bool:
-    """Return whether two consecutive days with observations are among these."""
+    """Return whether these days include two consecutive days with observations."""
     return any(turn + 1 in turns for turn in turns)
 
 
@@ -209,7 +209,7 @@ def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
     """Leave out all but the longest of a structure's allocations with equal totals.
 
     A coupling facility creates the same totals for the same size, so they deviate from the line by the same amount,
-    and only different totals are another observation.
+    so only different totals are an additional observation.
     """
     kept: dict[tuple[_Structure, float, float, float], Stretch] = {}
     for stretch in stretches:
@@ -230,7 +230,7 @@ def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
         by_day = by_structure[stretch.qsg, stretch.structure]
         for day in stretch.days:
             other = by_day.get(day)
-            # On a day with two stretches, the one that lasts longer replaced the other.
+            # On a day with two stretches, the one that lasts longer replaces the other.
             if other is None or stretch.last_day > other.last_day:
                 by_day[day] = stretch
     found = []

@@ -50,7 +50,8 @@ class Regression:
     coefficients: Floats
     used: Mask
     growth: float
-    """Ratio of the deviation that grows with the size to the constant one, at the median size; 0: none grows."""
+    """Ratio of the deviation that grows with the size to the constant one, at the median size; 0 if it does not
+    grow."""
     likeness: float
     """Correlation of the deviations of one structure's points."""
     design: Floats
@@ -77,14 +78,14 @@ class Regression:
         return expected
 
     def _plain(self, contrast: Floats) -> tuple[float, float]:
-        """Return standard error and degrees of freedom for equal and independent deviations."""
+        """Return the standard error and degrees of freedom for equal and independent deviations."""
         points, columns = self.design.shape
         freedom = max(points - columns, 1)
         weights = contrast @ np.linalg.pinv(self.design)
         return float(np.sqrt(weights @ weights * (self.residuals @ self.residuals) / freedom)), freedom
 
     def _sandwich(self, contrast: Floats) -> tuple[float, float]:
-        """Return standard error and degrees of freedom for estimated deviations: CR2, Bell and McCaffrey."""
+        """Return the standard error and degrees of freedom for estimated deviations: CR2, Bell and McCaffrey."""
         influence = np.linalg.pinv(self.design)
         rest = np.eye(len(self.residuals)) - self.design @ influence
         weights = contrast @ influence
@@ -110,10 +111,10 @@ def regress(
         values: The values to fit.
         sizes: The sizes with which deviations may grow.
         groups: Points with the same number may have similar deviations.
-        seed: For the choice of subsets if there are too many.
+        seed: The seed for choosing among the subsets if there are too many.
     """
     relative = sizes / np.median(sizes)
-    # From both extremes, because what counts as an outlier depends on how deviations grow, and vice versa.
+    # Start from both extremes, because what counts as an outlier depends on how deviations grow, and vice versa.
     fits = [_grown(design, values, relative, share=share, seed=seed) for share in (_SHARES[0], _SHARES[-1])]
     used, share = max(fits, key=lambda fit: (int(fit[0].sum()), _likelihood(design, values, relative, *fit)))
     scales = _scales(relative, share)[used]
@@ -183,7 +184,7 @@ def _root_inverse(matrix: Floats) -> Floats:
 def _grown(
     design: Floats, values: Floats, relative: Floats, *, share: float, seed: int
 ) -> tuple[Mask, float]:
-    """Return the points that belong together, and how their deviation grows, starting from a guess of the latter."""
+    """Return the points that belong together, and how their deviation grows, starting from a guess of this growth."""
     scales = _scales(relative, share)
     used = _core(design / scales[:, None], values / scales, seed=seed)
     for _ in range(_ROUNDS):
@@ -206,7 +207,7 @@ def _core(design: Floats, values: Floats, *, seed: int) -> Mask:
     if comb(count, columns) <= most:
         subsets = np.array(list(combinations(range(count), columns)))
     else:
-        # Seeded: the same data must give the same fit every night.
+        # The generator is seeded, because the same data must give the same fit every night.
         random = np.random.default_rng(seed)
         subsets = np.argsort(random.random((most, count)), axis=1)[:, :columns]
     squares, sides = design[subsets], values[subsets]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AT_MOST = 4
 STRENGTH = 20.0
-"""The reduction of the squared error, in variances of the noise, from which a break counts."""
+"""The minimum reduction of the squared error that makes a break count, in variances of the noise."""
 LEAST_SHIFT, LEAST_TURN = 0.08, 0.0005
 """The smallest breaks of level (logarithm) and of pace (a day); smaller changes are attributed to the drift of the
 level."""
@@ -57,7 +57,7 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
         weight = (steps * free).sum(axis=0)
         usable = weight > LEAST_WEIGHT
         size = np.where(usable, rest @ steps / np.where(usable, weight, 1.0), 0.0)
-        # The median: breaks that have not been found yet would inflate a standard deviation.
+        # Use the median, because breaks that have not been found yet would inflate a standard deviation.
         variance = max(NORMAL_MAD * float(np.median(np.abs(rest))), LEAST_WEIGHT) ** 2
         strength = np.where(np.abs(size) >= least, size**2 * weight / variance, 0.0)
         best = int(np.argmax(strength))

@@ -25,7 +25,7 @@ def weekdays(days: Days) -> NDArray[np.int64]:
 
 
 def month_days(days: Days) -> NDArray[np.int64]:
-    """Return the day of `MONTH_DAYS` that each day is; 0 for days in the middle of a month."""
+    """Return each day's entry in `MONTH_DAYS`; 0 for days in the middle of a month."""
     dates = (days - EPOCH).astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
     since_begin = (dates - months.astype("datetime64[D]")).astype(np.int64) + 1

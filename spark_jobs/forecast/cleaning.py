@@ -80,8 +80,9 @@ def usual_of(days: Days, logs: Floats) -> Usual:
     """Return days far from the usual value around them, allowing for weekdays and ends of months.
 
     The usual value is the median of three weeks around a day, times the factors of the weekday and of the day of the month. A
-    day is exceptional if it deviates by more than 4.5 robust standard deviations and more than a fifth. Exceptional days in a
-    row for more than a week are a new usual value, not an exception; if one day in seven is exceptional, none is.
+    day is exceptional if it deviates by more than 4.5 robust standard deviations and more than a fifth. A run of such
+    days that lasts longer than a week is a new usual value, not an exception; if more than one day in seven deviates,
+    no day is exceptional.
     """
     if len(days) < LEAST_FOR_USUAL:
         return all_usual(days)
@@ -119,7 +120,7 @@ def _around(days: Days, values: Floats) -> Floats:
 def _medians(
     values: Floats, groups: NDArray[np.int64], which: range | tuple[int, ...], *, least: int
 ) -> Floats:
-    """Return for each value the median of its group; zero outside the groups and for smaller groups."""
+    """Return each value's group median; zero for values in no group or in a group of fewer than `least` values."""
     found = np.zeros(len(values))
     for group in which:
         members = groups == group

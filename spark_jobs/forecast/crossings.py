@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spark_jobs.forecast.peaks import Days, Level, Peaks
 
 RECENT_DAYS = 7
-"""The number of last days on which a level must have been passed to count as passed."""
+"""A level counts as passed if it was passed on one of this many most recent days."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class History:
     days: Days
     peaks: Peaks
     exceptional: NDArray[np.bool_]
-    """Days that the paths leave out."""
+    """True for exceptional days, which the paths leave out."""
     made_on: int
 
 
@@ -54,7 +54,7 @@ def is_above(peaks: NDArray[np.float64], value: float, *, reached: bool) -> NDAr
 
 
 def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.int64]:
-    """Return the first day of each path (row) that passes the level, counted from 1; one past the last for never."""
+    """Return the first day, from 1, on which each path (row) passes the level; the day after the last if none."""
     above = is_above(paths, value, reached=reached)
     first = np.argmax(above, axis=1) + 1
     found: NDArray[np.int64] = np.where(above.any(axis=1), first, paths.shape[1] + 1)

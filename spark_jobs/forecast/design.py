@@ -51,7 +51,7 @@ class Design:
         self._month_days = [day for day in MONTH_DAYS if bool((month_seen == day).any())]
 
     def of(self, days: Days) -> Floats:
-        """Return the columns on those days."""
+        """Return the values of the columns on the given days."""
         weekday, month_day = weekdays(days), month_days(days)
         mean = 1 / len(self._weekdays)
         known = np.isin(weekday, self._weekdays)

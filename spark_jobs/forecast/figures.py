@@ -20,7 +20,7 @@ DIGITS = 6
 
 def rounded(value: float) -> float:
     """Return a figure with the significant digits that are stored."""
-    # Through text, because a quotient of powers of ten would be rounded a second time, in binary.
+    # Convert through text, because a quotient of powers of ten would be rounded a second time, in binary.
     return float(f"{value:.{DIGITS}g}")
 
 

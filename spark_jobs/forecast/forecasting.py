@@ -32,7 +32,7 @@ LEAST_DAYS = 42
 MOST_AGE_DAYS = 45
 """The maximum age of the last measured day for a forecast."""
 MOST_DAYS = 400
-"""The number of days of history that are used; older days have little information about the next half year."""
+"""The number of days of history that are used; older days say little about the next half year."""
 PATHS = 1000
 MOSTLY_EMPTY = 0.5
 RESIZES = (
@@ -58,7 +58,7 @@ def forecast(
     Args:
         peaks: The measured peaks.
         levels: The levels, in the order of the result.
-        horizon_days: How many days to look ahead.
+        horizon_days: The number of days to look ahead.
         seed: The same seed and the same history give the same forecast; structures draw independently of each other.
         made_on: The day (ordinal) that days are counted from; by default the last measured day.
         resizes: Other totals to calculate the crossings for.
@@ -99,7 +99,7 @@ def forecast(
 def _number(peaks: DailyPeaks) -> int:
     """Return a number for the structure's measure, the same in every process."""
     key = "\n".join((peaks.qsg, peaks.structure, peaks.measure, peaks.queue_manager or ""))
-    # Not hash(), which differs from process to process: the same history must give the same forecast.
+    # hash() differs between processes, but the same history must give the same forecast.
     return zlib.crc32(key.encode())
 
 

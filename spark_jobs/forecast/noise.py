@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 NOISES = ((0.0, 1.0), (0.3, 1.0), (0.5, 1.0), (0.7, 1.0), (0.85, 1.0), (0.9, 0.5))
 """Day-to-day correlation of the persistent part of the noise, and its share of the variance."""
 LEVEL_WALKS = (0.0, 0.03, 0.08, 0.2)
-"""Standard deviation of a day's step of the level, in standard deviations of the noise."""
+"""Standard deviation of the level's daily step, in standard deviations of the noise."""
 PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
-"""Standard deviation of a day's step of the pace (the growth of a day), in the same unit."""
+"""Standard deviation of the daily step of the pace (the growth in a day), in the same unit."""
 STEADY = 0.6
 """Prior probability that the level does not drift, and that the pace does not drift."""
 STATES = 4
@@ -62,7 +62,7 @@ class Distances:
             found += lasting.level_walk**2 * self._earlier
         if lasting.pace_walk:
             found += lasting.pace_walk**2 * self._twice
-        # Transposed: a symmetric matrix stays the same, and LAPACK can use its memory without a copy.
+        # Transposing a symmetric matrix does not change it, and lets LAPACK use its memory without a copy.
         root, info = lapack.dpotrf(found.T, lower=1, overwrite_a=1)
         if info:
             message = f"the covariance of {lasting} is not positive"

@@ -43,7 +43,7 @@ def resampled(days: Days, peaks: Peaks, *, ahead: int, count: int, random: np.ra
     recent = days > days[-1] - RESAMPLED_DAYS
     seen = dict(zip(days[recent].tolist(), peaks[recent].tolist(), strict=True))
     first = int(days[-1]) + 1
-    # Whole weeks, so that a job that runs on some weekdays only keeps its rhythm.
+    # Draw whole weeks, so that a job that runs only on some weekdays keeps its rhythm.
     mondays = sorted({day - (day - first) % WEEK for day in seen})
     table = np.array([[seen.get(monday + day, np.nan) for day in range(WEEK)] for monday in mondays])
     columns = [column[~np.isnan(column)] for column in table.T]

@@ -1,4 +1,4 @@
-"""The sentences of forecasts."""
+"""Sentences that describe forecasts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def days(count: int) -> str:
 
 
 def number(value: float, unit: str) -> str:
-    """Return a figure with its unit, and its digits in groups."""
+    """Return a figure with grouped digits and its unit."""
     if unit == "percent":
         return f"{value:.1f} %"
     whole = f"{value:,.0f}".replace(",", " ") if value >= THOUSAND else f"{value:.4g}"
@@ -40,7 +40,7 @@ def number(value: float, unit: str) -> str:
 
 
 def within(level: str, *, low: int, middle: int, high: int | None, horizon_days: int) -> str:
-    """Return the sentence for a level that is more likely passed than not."""
+    """Return the sentence for a level that is more likely than not to be passed."""
     if high is None:
         return f"{level} in {days(middle)}, 80 % interval {low} to beyond {horizon_days}"
     return f"{level} in {days(middle)}, 80 % interval {low}–{high}"  # noqa: RUF001 - a dash between figures

@@ -44,14 +44,15 @@ KEPT_NOISES = 2
 NEGLIGIBLE = 0.1
 """The share of the most probable combination's probability below which a combination is left out."""
 LEAST_DEVIATION = 1e-4
-"""Least deviation of the noise's logarithm, for a history in which every week is exactly the same."""
+"""The smallest deviation of the noise on the logarithmic scale, for a history in which every week is exactly the
+same."""
 PRIOR_DAYS = 4
-"""The number of days that the first guess of the noise is worth."""
+"""The weight of the first guess of the noise, as a number of measured days."""
 LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
-"""The shares of the current level below which a linear trend is not followed: backwards, and ahead."""
+"""The shares of the current level below which a linear trend is not continued: into the past, and into the future."""
 STEEPEST = 0.9
 """The largest share of the current level that a linear trend may have gained during the history."""
 
@@ -174,7 +175,7 @@ class _Fitter:
         for _ in range(steps):
             pace = min(max(pace, -10 * steepest), steepest)
             # On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded at the
-            # current one.
+            # current pace.
             ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
             bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
             bent = whitened(root, bent)
@@ -269,8 +270,8 @@ def _root(fit: _Fit, distances: Distances) -> Floats:
     covariance[:width, width:] = covariance[width:, :width].T
     of_state = distances.of_state(fit.lasting) - fit.state.T @ fit.state
     covariance[width:, width:] = of_state + gain @ spread @ gain.T
-    # Of the correlations, because units differ by orders of magnitude; by eigenvalues, because the state may be known
-    # exactly, which a Cholesky factor does not allow.
+    # Decompose the correlations, because units differ by orders of magnitude; use eigenvalues, because the state may be
+    # known exactly, which a Cholesky factor does not allow.
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     root: Floats = scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))

@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
     except PlannerError as error:
         progress.say("error", sentence=str(error))
         return 1
-    # The application shows this sentence; with the traceback alone, a failed run would have no reason.
+    # The application shows this sentence; with only the traceback, it could not show a reason for a failed run.
     except Exception as error:
         logging.exception("the nightly run failed")
         progress.say(
@@ -102,7 +102,7 @@ def write_whole(path: Path, result: NightlyResult) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    # The new name is only safe once the folder is also forced to the disk.
+    # The new name is only safe after the folder is also flushed to disk.
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

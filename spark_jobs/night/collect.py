@@ -1,4 +1,4 @@
-"""Turn daily statistics into the input of fits, forecasts and findings: some hundred rows for each structure.
+"""Convert daily statistics to the input of fits, forecasts and findings: a few hundred rows for each structure.
 
 Data about one UTC day from several filed days are merged here.
 """
@@ -59,7 +59,7 @@ class Series:
     days: Numbers
     """Days since 1970-01-01."""
     entries_peak: Numbers
-    """The peak of each day; NONE where nothing was measured, here and below."""
+    """The peak of each day, here and below; NONE if nothing was measured."""
     elements_peak: Numbers
     entries_total: Numbers
     """The last known value of each day, here and below."""
@@ -68,7 +68,7 @@ class Series:
     size_max_bytes: Numbers
     full_count: Numbers
     is_whole: NDArray[np.bool_]
-    """Whether enough of the day was observed for a peak."""
+    """True for days that were observed long enough to have a peak."""
     is_simulated: NDArray[np.bool_]
     coupling_facility: str | None
     """The last known coupling facility."""
@@ -239,8 +239,8 @@ def _structures(usage: pa.Table) -> dict[Key, Series]:
 def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -> NDArray[np.bool_]:
     """Return which days were observed for long enough to have a peak.
 
-    A day needs half of the hours that days of this series usually have. The last day of all counts if it ends as late as days
-    usually do; with few days to compare, if it ends in its last hour.
+    A day needs half of the hours that days of this series usually have. The last day of the group counts if it ends as
+    late as days usually do or, with few days to compare, if it ends in its last hour.
 
     Args:
         days: days since 1970, in order.
@@ -279,14 +279,14 @@ def _full_counts(rows: Rows, by_day: Groups) -> Numbers:
     # Both have the days in the same order, and the families of a day are adjacent.
     day_of_family = np.searchsorted(by_day.starts, by_family.starts, side="right") - 1
     found = np.full(len(by_day), NONE, dtype=np.int64)
-    # Reversed, so that the first family of a day is assigned last and remains.
+    # Reverse the order, so that the first family of a day is assigned last and remains.
     known = np.flatnonzero(sums != NONE)[::-1]
     found[day_of_family[known]] = sums[known]
     return found
 
 
 def _last_known(rows: Rows, keys: tuple[str, ...], name: str) -> Numbers:
-    """Return each group's last value of a column; of two at the same time, that of the newer instance."""
+    """Return each group's last value of a column; of two values at the same time, the one from the newer instance."""
     values = rows[name]
     groups = Groups(rows, keys, then=(values != NONE, rows["last_at"], *_newer(rows), values))
     return groups.last(name)
@@ -457,7 +457,7 @@ def _structure_days(usage: pa.Table) -> list[StructureDay]:
     for qsg, structure, day, fullest in zip(
         *(found[name].to_pylist() for name in (*keys, "fullest_max")), strict=True
     ):
-        # Sorted by `instant`, an observation at an instant overwrites the maxima of an interval.
+        # The rows are sorted by `instant`, so an observation at an instant overwrites the maxima of an interval.
         last[qsg, structure, day] = fullest
     return [
         StructureDay(qsg, structure, day, fullest // ENTRIES_SHIFT, fullest % ENTRIES_SHIFT)

@@ -1,8 +1,8 @@
 """The daily statistics next to the history: a separate Delta table with a file for each kind and month.
 
 One entry of its log replaces the statistics of some days, all kinds at once, together with the fingerprints of the
-days: a killed run leaves them unchanged or complete. An entry is only added to the version that it was made from; of
-two simultaneous runs, the second starts again from the results of the first.
+days: after a killed run, they are either unchanged or complete. An entry can only follow the version that it was made
+    from; of two simultaneous runs, the second starts again from the results of the first.
 
 The name of the folder begins with _, so that no cleanup of the history's own files touches it.
 """
@@ -61,7 +61,7 @@ class _File:
 def url_of(history_url: str) -> str:
     """Return the address of a history's daily statistics.
 
-    It contains the version of the reduction, so a new version starts without statistics.
+    It contains the version of the reduction rules, so a new version starts without statistics.
     """
     return f"{history_url.rstrip('/')}/{FOLDER}/{REDUCTION}"
 
@@ -110,7 +110,7 @@ class Daily:
         raise HistoryError(message)
 
     def tidy(self) -> None:
-        """Delete the files that no reader can need any more."""
+        """Delete the files that no reader needs any longer."""
         DeltaTable(self.url).vacuum(retention_hours=KEPT_HOURS, dry_run=False, full=True)
 
     def _try_to_replace(self, added: Mapping[str, pa.Table], days: set[str]) -> bool:

@@ -20,10 +20,10 @@ class FactsError(PlannerError):
 
 
 def read_facts(path: Path) -> NightlyFacts:
-    """Return the facts in a file.
+    """Read the facts from a file.
 
     Raises:
-        FactsError: The file cannot be read, or it has other contents.
+        FactsError: The file cannot be read, or its contents are not valid facts.
     """
     try:
         return parsed_text(NightlyFacts, path.read_bytes())

@@ -155,7 +155,7 @@ def _since(state: State, days: int) -> list[Day]:
 
 
 def _was_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    # The rule of the lists and pages, so that a finding never contradicts them.
+    # This is the rule that the lists and pages use, so a finding never contradicts them.
     full = fullness(map(_used_day, state.days), last_day=state.last_day)
     if full is None:
         return
@@ -178,7 +178,7 @@ def _used_day(day: Day) -> UsedDay:
 
 def _data_set_full(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
     for one in state.data_sets:
-        # All blocks in use counts as full even if no request failed.
+        # A data set with all blocks in use counts as full even if no request failed.
         recent = (state.last_day - one.day).days < FULL_DAYS
         if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
             refused = f", and was found full {times_of(one.failed_allocates)}" if one.failed_allocates else ""
@@ -239,7 +239,7 @@ def _spread(crossing: Crossing) -> dict[str, int | None]:
 
 
 def _offload_earlier(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """Yield the finding on a plan that stays below the lowest offload threshold, while usage passes it."""
+    """Yield the finding on a plan that stays below the lowest offload threshold although usage passes it."""
     for plan in state.plans:
         thresholds = [rule.usage_over_pct for rule in plan.offload_rules] or list(state.offload_pct)
         size, need = plan.initsize_bytes, plan.need_bytes
@@ -329,7 +329,7 @@ def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
 
 
 def _initsize_above(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
-    """Yield the finding on an INITSIZE far above the need of the peaks, scaled from the capacity of the current size."""
+    """Yield the finding on an INITSIZE far larger than the peaks need, scaled from the capacity of the current size."""
     demand = _demand(state)
     plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
     initsize = state.initsize_bytes or (plan.initsize_bytes if plan else None)

@@ -1,6 +1,6 @@
-"""The forecasts of all structures and data sets, distributed to processes if there are many.
+"""The forecasts of all structures and data sets, distributed over several processes if there are many.
 
-Each forecast has a seed of its own, so it is the same in whichever process it is made.
+Each forecast has a seed of its own, so it does not depend on the process that makes it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def forecast_all(tasks: Sequence[Task], *, told: Callable[[int], None] = lambda 
             made.append(made_of(task))
             told(len(made))
         return made
-    # Not forked, because Spark's threads in this process may hold locks.
+    # Processes are not forked, because Spark's threads in this process may hold locks.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
         for one in pool.map(made_of, tasks, chunksize=AT_ONCE):
@@ -67,7 +67,7 @@ def made_of(task: Task) -> Forecast:
 
 
 def _end_with_parent() -> None:
-    """End with the parent: a process whose parent was killed would wait for work forever."""
+    """End this process when its parent ends; otherwise it would wait for work forever after the parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -1,4 +1,4 @@
-"""Groups of rows by numpy: sort once, then reduce each group's slice."""
+"""Groups of rows with numpy: sort once, then reduce each group's slice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
 
 NONE = np.iinfo(np.int64).min
-"""The value for `not known` in columns of whole numbers; smaller than all others."""
+"""The value that means unknown in columns of whole numbers; smaller than all others."""
 
 
 class Rows:
@@ -101,7 +101,7 @@ def _packed(columns: Sequence[Numbers]) -> Numbers:
     """Return one column that sorts like several.
 
     Raises:
-        OverflowError: their combinations do not fit into 64 bits.
+        OverflowError: the combinations do not fit into 64 bits.
     """
     # One sort key instead of four or five: np.lexsort sorts once for each.
     packed = np.zeros(len(columns[0]), dtype=np.int64)
@@ -122,7 +122,7 @@ def _packed(columns: Sequence[Numbers]) -> Numbers:
 def _coded(column: pa.Array) -> tuple[Numbers, list[str | None]]:
     coded = pc.dictionary_encode(column, null_encoding="encode")
     texts: list[str | None] = coded.dictionary.to_pylist()
-    # Null first: the code of an unknown text is then always 0.
+    # Put null first, so that the code of an unknown text is always 0.
     ranks = sorted(range(len(texts)), key=lambda place: (texts[place] is not None, texts[place] or ""))
     place = np.zeros(len(texts), dtype=np.int64)
     place[ranks] = np.arange(len(texts))

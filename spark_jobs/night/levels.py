@@ -51,7 +51,7 @@ class Limits:
     base_bytes: float
 
     def growth_to(self, size_bytes: float) -> float | None:
-        """Return the capacity of a structure of another size as a multiple of the current one, less the base of both."""
+        """Return the capacity at another size as a multiple of the current one, both without the base."""
         if not self.size_bytes or self.size_bytes <= self.base_bytes or size_bytes <= self.base_bytes:
             return None
         return (size_bytes - self.base_bytes) / (self.size_bytes - self.base_bytes)
@@ -61,7 +61,7 @@ def limits_of(series: Series, policy: Policy, plan: PlannedStructure | None, *, 
     """Return the limits of a structure from the site, else from its plan.
 
     It may grow to the SIZE that it was allocated with: a later SIZE in the policy is pending until the structure is
-    reallocated. The SIZE of the policy counts only if the other is not known.
+    reallocated. The SIZE of the policy counts only if the allocated SIZE is unknown.
     """
     size = series.last(series.size_bytes)
     at_most = series.last(series.size_max_bytes) or policy.size_bytes or (plan.size_bytes if plan else None)

@@ -41,7 +41,7 @@ class Progress:
             self.out.flush()
 
     def tell(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Write a line of progress, unless it repeats the previous one or follows another of the stage too soon."""
+        """Write a line of progress, unless it repeats the previous one or follows one of its stage too soon."""
         if not self.wanted or self._said == f"{stage} {done} {total} {sentence}":
             return
         now = time.monotonic()
@@ -100,7 +100,7 @@ class Watch:
         )
 
     def _count(self) -> None:
-        """Update the stages of the jobs since this watch began. Spark forgets old stages, so their counts stay."""
+        """Update the counts of stages, which are kept here because Spark forgets old stages."""
         for job in set(self._tracker.getJobIdsForGroup(None)) - self._before:
             found = self._tracker.getJobInfo(job)
             if found is None:

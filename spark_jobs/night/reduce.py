@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from spark_jobs.history.store import History, Snapshot
 
 LOOKERS = 4
-"""Threads that look for duplicate rows; each reads one column and sorts it."""
+"""The number of threads that look for duplicate rows; each reads one column and sorts it."""
 
 # Parquet reads only the named columns.
 _ALWAYS = ("file_name", "source", "qsg", "structure", "written_at", "interval_start", "interval_end")
@@ -152,7 +152,7 @@ def reduce_days(
         snapshot: the version of the history to reduce.
         days: filed days such as `2026-11-20`.
         work_dir: the folder for temporary copies of a history in an object store.
-        began: called with each kind before it is reduced.
+        began: a function that is called with each kind before it is reduced.
     """
     files = files_of_days(snapshot, days)
     with ThreadPoolExecutor(LOOKERS) as pool:

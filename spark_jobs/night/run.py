@@ -76,7 +76,7 @@ class Reduction:
     rows_read: int = 0
     started_spark: bool = False
     told_of: frozenset[str] = frozenset()
-    """UTC days whose figures may have changed."""
+    """The UTC days whose figures may have changed."""
 
 
 @dataclass
@@ -155,7 +155,7 @@ def night(
 
 
 def fingerprints(history: History, snapshot: Snapshot) -> dict[str, str]:
-    """Return a fingerprint of each filed day, which changes whenever its statistics would."""
+    """Return a fingerprint of each filed day, which changes whenever the day's statistics would change."""
     words: dict[str, list[str]] = {}
     for (table, day), fingerprint in sorted(day_fingerprints(history, snapshot=snapshot).items()):
         # New rules or columns of the statistics change every fingerprint.
@@ -286,8 +286,9 @@ def _reduce(
 class Batches:
     """Batches of days, limited by rows of the history and by the statistics that fit into the driver's memory.
 
-    The number of statistics for each row is not known before: with one interval a day, each row gives nearly one; with
-    intervals of five minutes, hundreds of rows give one. The first batch is small, and each one sets the size of the next.
+    The number of statistics per row is not known in advance: with one interval a day, there is nearly one for each row;
+    with intervals of five minutes, one for hundreds of rows. The first batch is small, and each one sets the size of
+    the next.
     """
 
     def __init__(
@@ -342,7 +343,7 @@ def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:
 
 
 def digests(kept: DailySnapshot) -> dict[str, str]:
-    """Return a digest of each UTC day, which changes whenever its daily figures may."""
+    """Return a digest of each UTC day, which changes whenever the day's figures may have changed."""
     words: dict[str, list[str]] = {}
     for one in kept.filed().values():
         for day in one.days:
@@ -417,7 +418,7 @@ def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts
 
 
 def _made_on(collected: Collected, facts: NightlyFacts) -> dict[str, int]:
-    """Return the day from which the forecasts of each group count: yesterday, or for a simulated group its last day."""
+    """Return the day that the forecasts of each group start from: yesterday or, for a simulated group, its last day."""
     found: dict[str, int] = {}
     for one in collected.series():
         whole = one.days[one.is_whole]

@@ -1,8 +1,8 @@
-"""The columns of the daily statistics, and how figures from the files of several days are merged.
+"""The columns of the daily statistics, and the rules for merging figures from the files of several days.
 
 The unit of reduction is a day of the history's partitions (`filed`): all rows of one natural key are in one of them. The
-figures of a row belong to the UTC day that contains the middle of its interval (`day`): usually the same, sometimes the
-day before. So figures of one `day` may come from several `filed` days, and each column states how they merge.
+figures of a row belong to the UTC day that contains the middle of its interval (`day`): usually the same day, sometimes
+the day before. So figures of one `day` may come from several `filed` days, and each column states how they are merged.
 """
 
 from __future__ import annotations
@@ -122,15 +122,15 @@ FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "
 """Kinds of sources. Of those that count the same things, the first one is used, never their sum."""
 OTHER_FAMILIES = len(FAMILIES)
 AT_INSTANTS = tuple(FAMILIES.index(name) for name in ("74-4", "CFACT", "display", "message"))
-"""Families whose entries and elements in use are of one instant; MQ's are two maxima of an interval."""
+"""Families whose entries and elements in use are measured at one instant; MQ's are two maxima of an interval."""
 
 LEDGER_COLUMNS = (
     ("fingerprint", STRING),
     ("rows_read", LONG),
     ("days", STRING),
 )
-"""The columns of the ledger besides `filed`: fingerprint and number of rows of a filed day, and the UTC days they are
-about."""
+"""The columns of the ledger in addition to `filed`: the fingerprint and number of rows of a filed day, and the UTC days
+that the rows are about."""
 
 
 def kept_schema(kind: str) -> pa.Schema:
