@@ -1,1 +1,1 @@
-"""A fictitious sysplex whose true values are known, and its files as a site would upload them."""
+"""A fictitious sysplex with known true values, and its files in the form in which a site would upload them."""

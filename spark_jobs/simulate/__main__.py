@@ -1,6 +1,6 @@
 """Simulate a site: `python -m spark_jobs.simulate --days D --structures S … --seed K --out DIR`.
 
-Prints JSON lines: progress if requested, and the written files in the last line.
+Prints JSON lines: progress if requested, and the list of written files in the last line.
 """
 
 from __future__ import annotations

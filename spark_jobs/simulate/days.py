@@ -26,7 +26,7 @@ TURNS_AN_HOUR: Final = 20
 """The number of times per hour that an ordinary backlog is put and got."""
 SPACE_MAP_BLOCKS: Final = 1
 REJECTED_AT_ONCE: Final = 500
-"""Messages lost to one refusal, because applications wait before they try again."""
+"""The number of messages that are not put after one refusal, because applications wait before they try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class StructureDay:
     model: StructureModel
     allocations: list[Allocation]
     size_bytes: Whole
-    """The size as the records show it; during an alter, the new size."""
+    """The size in the records; during an alter, the new size."""
     entries: Whole
     """The maximum number of entries in use in the interval, as seen by any queue manager."""
     elements: Whole
@@ -125,7 +125,7 @@ def _structure(
 ) -> StructureDay:
     options = site.options
     count = options.intervals
-    # A generator for each structure and day: one more structure or day leaves all others unchanged.
+    # Each structure and day has its own generator, so that one more structure or day leaves all others unchanged.
     random = np.random.default_rng((options.seed, 60, model.number, day))
     allocations = timeline.of_day(model.number, day)
     entries_total = np.array([one.entries_total for one in allocations], dtype=np.int64)
@@ -202,7 +202,7 @@ def _backlog(
 
 
 def _seen(random: np.random.Generator, managers: int, up: tuple[int, ...], count: int) -> Floats:
-    """Return the share of the maximum that each queue manager observed: all for one, nearly all or none for others."""
+    """Return the share of the maximum that each queue manager observed: one all of it, others nearly all or none."""
     seen: Floats = random.uniform(0.85, 1.0, (managers, count))
     seen[random.random((managers, count)) < UNSEEN_SHARE] = 0.0
     if up:

@@ -1,4 +1,4 @@
-"""The contents of a structure: the backlog by day and hour, and its use of both pools with offload rules."""
+"""The contents of a structure: the backlog by day and hour, and the use of both pools under offload rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The use of a structure by a backlog, at several moments. Classes are the structure's `classes()`."""
+    """The use of a structure by a backlog, at several moments. The classes are those of the structure's `classes()`."""
 
     taken: Floats
     """Share of the backlog that fits."""
@@ -36,8 +36,8 @@ class Filled:
 def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, elements_total: Whole) -> Filled:
     """Fill the structure with backlogs, all classes at an even rate, starting empty.
 
-    Above each rule's usage (of the fuller pool), messages larger than the rule's size take one entry and two elements; those
-    of more than 63 KB always do. When a pool is full, no more messages are put.
+    When the usage of the fuller pool is above a rule's threshold, messages larger than the rule's size take one entry
+    and two elements; messages of more than 63 KB always do. When a pool is full, no more messages are put.
     """
     shares, sizes, in_structure = model.classes()
     by_class = shares[:, None] * messages
@@ -62,7 +62,7 @@ def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, eleme
 def messages_for_usage(
     model: StructureModel, usage: float, *, entries_total: int, elements_total: int
 ) -> float:
-    """Return the backlog that fills the fuller pool to a usage, without offloading by rules."""
+    """Return the backlog that fills the fuller pool to a given usage, without offloading by rules."""
     shares, sizes, in_structure = model.classes()
     always = model.offload & (sizes > ALWAYS_OFFLOADED_ABOVE)
     per_message = float((shares * np.where(always, OFFLOADED_ELEMENTS, in_structure)).sum())
@@ -70,7 +70,7 @@ def messages_for_usage(
 
 
 def trend(model: StructureModel, moment: Floats) -> Floats:
-    """Return the growth relative to the first day, for moments in days from its start."""
+    """Return the growth relative to the first day, at moments given in days from its start."""
     return np.maximum(
         growth_path(moment, kind=model.growth_kind, growth_per_year=model.growth_per_year), 0.01
     )

@@ -43,7 +43,7 @@ Member = tuple[StructureDay, Allocation, str]
 
 
 class DumpMaker:
-    """An encoder that turns days into records, one after the other."""
+    """An encoder that converts days to records, one after another."""
 
     def __init__(self, site: Site, timeline: Timeline) -> None:
         """Store the site and its timeline."""
@@ -325,7 +325,7 @@ class DumpMaker:
 
 
 def _sizes(member: Member, members: list[list[Member]], number: int, stretch: slice) -> Whole:
-    """Return the size of an instance by interval: that of the structure's day, or the old instance's own."""
+    """Return the size of an instance by interval: the structure's size on that day, or the old instance's own size."""
     one, _, state = member
     if state == "old":
         return np.array([row[number][1].size_bytes for row in members], dtype=np.int64)
@@ -334,7 +334,7 @@ def _sizes(member: Member, members: list[list[Member]], number: int, stretch: sl
 
 
 def _part(values: Whole, place: int, of: int) -> Whole:
-    """Return one of several equal parts of counts; the first part has the remainder."""
+    """Return one of several equal parts of counts; the first part includes the remainder."""
     # The parts add up to the whole, because readers add the counts of queue managers and systems.
     found: Whole = values // of + (values % of if place == 0 else 0)
     return found

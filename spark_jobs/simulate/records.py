@@ -34,7 +34,7 @@ class Records:
         return (row.tobytes() for row in self.bytes)
 
     def section(self, at: int, section: Layout, *, rows: int, stride: int | None = None) -> Section:
-        """Return the rows of a section that begin at an offset."""
+        """Return a section's rows, the first of which begins at an offset."""
         step = stride or section.row_bytes
         part = self.bytes[:, at : at + rows * step].reshape(len(self.bytes), rows, step)
         if not np.shares_memory(part, self.bytes):  # values written to a copy would be lost
@@ -87,7 +87,7 @@ class Section:
         self._fields = {field.column: field for field in section.fields}
 
     def put(self, column: str, values: NDArray[Any]) -> None:
-        """Fill a column; values by (row, record), or one for each record, or one for all."""
+        """Fill a column with values by (row, record), with one value for each record, or with one value for all."""
         field = self._fields[column]
         at = self._part[:, :, field.offset : field.end]
         shape = at.shape[1], at.shape[0]
@@ -151,7 +151,7 @@ def rmf_records(header: Header, rows: Mapping[str, Sequence[Row]], count: int) -
     """Return copies of one 74-4 record.
 
     Raises:
-        ValueError: It would exceed the longest possible record.
+        ValueError: The record would exceed the maximum record length.
     """
     made = rmf_record(header, rows)
     if len(made) != 1:

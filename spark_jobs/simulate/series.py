@@ -22,14 +22,14 @@ DAYS_A_YEAR = 365.25
 
 
 def growth_path(moment: NDArray[Any], *, kind: str, growth_per_year: float) -> Floats:
-    """Return the level relative to the first day, at days from it (also parts of days)."""
+    """Return the level relative to the first day, at times in days from it, including fractions."""
     years = np.asarray(moment, dtype=np.float64) / DAYS_A_YEAR
     path: Floats = (1 + growth_per_year) ** years if kind == "compounding" else 1 + growth_per_year * years
     return path
 
 
 def rhythm(calendar: Whole, *, week: Floats, month_end: float) -> Floats:
-    """Return the factors of date ordinals: that of the weekday, and of the last two days and the first of a month."""
+    """Return the factor of each date ordinal, from its weekday and from the days around the end of a month."""
     factors: Floats = week[(calendar + WEEK - 1) % WEEK]
     dates = (calendar - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
     of_month = [(dates + before).astype("datetime64[M]") for before in (-1, 0, 2)]

@@ -42,9 +42,9 @@ _FIRST_NAMES = (
     "BOOKINGS", "PAYROLL", "INVOICES", "SHIPMENTS", "QUOTES", "ALERTS",
 )  # fmt: skip
 _HEADERS = (372, 372, 404, 468)
-"""Bytes of header that messages carry in a structure."""
+"""Bytes of the header of each message in a structure."""
 RATIOS: Final = (INITIAL_RATIO, (1, 2))
-"""Ratios of the structures in the first coupling facility, in turn; the second has only 1:6."""
+"""The ratios used in turn by the structures in the first coupling facility; in the second, all have 1:6."""
 
 
 class OptionsInvalid(PlannerError):
@@ -115,7 +115,7 @@ class Manager:
 
 @dataclass(frozen=True, slots=True)
 class QueueModel:
-    """A shared queue: its part of the backlog, and its message sizes with their shares."""
+    """A shared queue: its share of the backlog, and its message sizes with their shares."""
 
     name: str
     share: float
@@ -142,7 +142,7 @@ class StructureModel:
     header_bytes: int
     queues: tuple[QueueModel, ...]
     usage_at_start: float
-    """Usage of the larger pool at the first day's peak, by trend alone."""
+    """Usage of the larger pool at the first day's peak, from the trend alone."""
     growth_kind: str
     growth_per_year: float
     week: tuple[float, ...]
@@ -167,7 +167,7 @@ class StructureModel:
 
     @property
     def is_application(self) -> bool:
-        """Return whether the structure is not one of MQ's own."""
+        """Return whether the structure belongs to applications, not to MQ itself."""
         return self.name not in OWN_STRUCTURES
 
     def classes(self) -> tuple[Floats, Floats, Floats]:

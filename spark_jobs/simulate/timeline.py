@@ -30,7 +30,7 @@ REBUILT_DAYS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A structure's allocation from one interval on, until the next."""
+    """A structure's allocation, which is valid from one interval until the next allocation."""
 
     first: int
     facility: int
@@ -52,7 +52,8 @@ class Rise:
     first: int
     end: int
     kind: str
-    """The kind: with offload_storm, data is offloaded; with backlog, no data is offloaded, and the structure fills."""
+    """The kind of rise: in an offload_storm, data is offloaded; in a backlog, no data is offloaded, and the structure
+    fills."""
     usage: float
     """Share of the fuller pool that the backlog would take without offloading."""
 
@@ -89,7 +90,7 @@ class Timeline:
     def outliers(self, day: int) -> dict[int, int]:
         """Return the interval of the day with an alter in progress, by structure."""
         options = self.site.options
-        # Drawn for each day, so that a day can be made without the days before it.
+        # Draw for each day separately, so that a day can be made without the days before it.
         random = np.random.default_rng((options.seed, 40, day))
         hit = random.random(len(self.site.structures)) < OUTLIER_SHARE
         when = random.integers(0, options.intervals, len(self.site.structures))
@@ -106,7 +107,7 @@ def totals(
 
 
 def make_timeline(site: Site) -> Timeline:
-    """Return all events, drawn from the site's seed, without those that need more days than a short simulation has."""
+    """Return all events, drawn from the site's seed; a short simulation lacks the events that need more days."""
     planner = _Planner(site)
     days, applications = site.options.days, [one for one in site.structures if one.is_application]
     first = [one for one in applications if one.facility == 0]
@@ -178,7 +179,7 @@ class _Planner:
         return begin + dt.timedelta(microseconds=int(self._random.integers(1, minutes * 60_000_000)))
 
     def _moment(self, day: int) -> int:
-        """Return an interval in the small hours of a day."""
+        """Return an interval in the early hours of a day."""
         per_hour = self._options.intervals / HOURS
         return day * self._options.intervals + max(int(per_hour * self._random.uniform(2, 6)), 1) * (
             self._options.intervals > 1
@@ -197,27 +198,27 @@ class _Planner:
         return float(self._random.uniform(0.1, 0.9))
 
     def altered(self, structure: int, day: int) -> None:
-        """Alter the structure (SETXCF ALTER): larger, in place."""
+        """Increase the structure's size in place (SETXCF ALTER)."""
         if day:
             self._change(
                 structure, self._moment(day), "altered", is_new=False, size_bytes=self._grown(structure)
             )
 
     def ratio_altered(self, structure: int, day: int) -> None:
-        """Alter the ratio as ALLOWAUTOALT does, in place and in the same storage."""
+        """Alter the ratio in place as ALLOWAUTOALT does, without changing the size."""
         if day:
             other = RATIOS[1] if self.allocations[structure][0].ratio == RATIOS[0] else RATIOS[0]
             self._change(structure, self._moment(day), "ratio_altered", is_new=False, ratio=other)
 
     def reallocated(self, structure: int, day: int) -> None:
-        """Deallocate the structure and allocate it again, larger."""
+        """Deallocate the structure and allocate it again with a larger size."""
         if day:
             self._change(
                 structure, self._moment(day), "reallocated", is_new=True, size_bytes=self._grown(structure)
             )
 
     def rebuilt(self, structure: int, day: int) -> None:
-        """Rebuild the structure to the other coupling facility and, some days later, back."""
+        """Rebuild the structure into the other coupling facility and, some days later, back."""
         if not day:
             return
         home = self.allocations[structure][-1].facility
@@ -228,7 +229,7 @@ class _Planner:
             self._change(structure, self._moment(back), "rebuilt_back", is_new=True, facility=home)
 
     def rise(self, kind: str, structure: int, day: int, hours: int, usage: float) -> list[Rise]:
-        """Return some hours of a far larger backlog, at the structure's peak hour."""
+        """Return a period of some hours with a far larger backlog, at the structure's peak hour."""
         if not day:
             return []
         per_hour = self._options.intervals / HOURS

@@ -109,7 +109,7 @@ class DailyTruth:
         }
 
     def add(self, day: Day) -> None:
-        """Add a day; totals and size are those of its last interval."""
+        """Add a day; its totals and size are taken from its last interval."""
         for one in day.structures:
             found = self._by_structure[one.model.name]
             last = one.allocations[-1]
@@ -200,7 +200,7 @@ def _expected(site: Site, timeline: Timeline, model: StructureModel) -> dict[str
 def _totals(
     site: Site, timeline: Timeline, model: StructureModel, days: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the totals at the end of each day; after the last day they stay the same."""
+    """Return the totals at the end of each day; after the last day, they do not change."""
     last = site.options.days - 1
     ends = [
         timeline.at(model.number, (min(day, last) + 1) * site.options.intervals - 1) for day in range(days)
@@ -214,7 +214,7 @@ def _totals(
 def _crossings(
     site: Site, timeline: Timeline, model: StructureModel, expected: dict[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
-    """Return the first day, and the first after the history, on which a pool's expected peak reaches a share of it."""
+    """Return the first day, and the first after the history, on which a pool's expected peak reaches each share."""
     entries_total, elements_total = _totals(site, timeline, model, len(expected["entries"]))
     pools = {
         "entries": expected["entries"] / entries_total,
