@@ -141,7 +141,7 @@ def ingest_file(
         report |= {"status": "not_readable", "message": str(refusal)}
     except HistoryError as error:
         logger.exception("The history could not be used.")
-        # The file is not at fault, so the status must not ask for another one.
+        # The file is not at fault, so the status must not ask the user for another file.
         report |= {"status": "nothing", "message": f"{error} Nothing was stored."}
     except OSError as error:
         report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
@@ -171,8 +171,8 @@ def _ingest(
         index = index_dump(path, split_bytes=options.split_bytes, progress=reporter, limits=options.limits)
     sha256 = index.sha256 if index else _sha256(path, reporter, options.limits)
     report["sha256"] = sha256
-    # Records have their own times. The time of observation is part of a display's identity; taken into account for a
-    # dump, it would let the same dump be stored twice.
+    # Records have their own times. The time of observation is part of a display's identity; if it were part of a
+    # dump's, the same dump could be stored twice.
     observed_at = None if index else options.observed_at
     identity = identity_of(sha256, observed_at=observed_at)
     ledger = history.snapshot().ledger
@@ -197,7 +197,8 @@ def _ingest(
     report |= facts_report(taken.facts)
     report["findings"] = _findings(taken.facts)
     report["passed_over"] = {reason: count for reason, count in sorted(taken.passed_over.items()) if count}
-    # Only now: all queue managers without a group are asked for at once, and the last record may name another one.
+    # Ask only now, because one question covers all queue managers without a group, and the last record may name another
+    # one.
     if unknown:
         raise NeedsAnswers(_group_asks(unknown, ledger, taken.facts))
     _commit(
@@ -239,12 +240,12 @@ def _commit(
         first_interval_end=taken.facts.first_interval_end,
         last_interval_end=taken.facts.last_interval_end,
         qsgs=taken.facts.qsgs,
-        # Only if days were skipped: then a longer retention has to read the file again.
+        # Needed only if days were skipped, because a longer retention must then read the file again.
         kept_from=options.keep_from if taken.passed_over.get(TOO_OLD) else None,
     )
     report |= {"status": "stored", "commit_id": source.commit_id}
 
-    # Stored with the commit: an upload of the same file shows this report again.
+    # The report is stored with the commit, because another upload of the same file shows it again.
     def kept(comparisons: dict[str, Any], replaced: set[str]) -> dict[str, Any]:
         report.update(rows_report(comparisons))
         report["days"] = sorted({*report["days"], *replaced})
@@ -310,7 +311,7 @@ def _by_spark(
     task: Task, index: DumpIndex, spark: Spark, reporter: ProgressReporter
 ) -> tuple[RangeOutcome | None, str | None]:
     """Return the outcome of a dump read by Spark, or the reason why Spark could not read it."""
-    # Imported here: most files are read without Spark, and loading pyspark would delay each of them.
+    # Import pyspark here: most files are read without Spark, and loading it would delay each of them.
     from pyspark.errors import PySparkException
 
     from spark_jobs.history.by_spark import take_by_spark
@@ -455,7 +456,7 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
 
 def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFacts) -> dict[str, Any]:
     """Return questions for groups, with suggestions from other records of the file or from answers to other files."""
-    # Only suggested: the same name of a queue manager may belong to another group by now.
+    # The group is only suggested: a queue manager of the same name may belong to another group by now.
     of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
     return {
@@ -544,7 +545,7 @@ def _were(count: int) -> str:
 
 
 def _sha256(path: Path, reporter: ProgressReporter, limits: UnpackLimits) -> str:
-    """Return the hash of a file as stored. A packed file is also unpacked, to check that it can be read."""
+    """Return the hash of a file as stored. A compressed file is also decompressed, to check that it can be read."""
     digest, done, total = hashlib.sha256(), 0, path.stat().st_size
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -561,7 +562,7 @@ def _sha256(path: Path, reporter: ProgressReporter, limits: UnpackLimits) -> str
 
 
 def group_entry(text: str) -> tuple[tuple[str, str], str]:
-    """Read SID:QMGR=QSG; an empty group means that the queue manager is in none.
+    """Read SID:QMGR=QSG; an empty group means that the queue manager belongs to no group.
 
     >>> group_entry("SYSA:CSQ1=SQ03")
     (('SYSA', 'CSQ1'), 'SQ03')
@@ -578,7 +579,7 @@ def groups_of(pairs: Sequence[tuple[tuple[str, str], str]]) -> dict[tuple[str, s
     """Return the entries as a map; one queue manager cannot be in two groups.
 
     Raises:
-        argparse.ArgumentTypeError: Two of them contradict each other.
+        argparse.ArgumentTypeError: Two entries contradict each other.
     """
     found: dict[tuple[str, str], str] = {}
     for who, group in pairs:
@@ -741,7 +742,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Ingest the files, one after the other, and print the report."""
+    """Ingest the files one after another, and print the report."""
     # Standard output is reserved for the JSON lines.
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
     parser = _parser()
@@ -755,7 +756,7 @@ def main(argv: list[str] | None = None) -> int:
         try:
             history = History.open(options.history, create=True)
             spark = Spark(options, stack)
-            # Before the first file: a map may be listed after the dumps that need it.
+            # Read the maps before the first file, because a map may be listed after the dumps that need it.
             options.groups |= _groups_of_maps(arguments.files, options)
             for number, path in enumerate(arguments.files, start=1):
                 name = arguments.name[number - 1] if number <= len(arguments.name) else path.name

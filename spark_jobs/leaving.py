@@ -1,4 +1,4 @@
-"""End a job's process at once when all output is written.
+"""End a job's process immediately after all output is written.
 
 Arrow and delta-rs keep threads of their own for as long as the process lives. If one of them touches a Python object,
 even to release it, it takes the interpreter's lock. While the interpreter shuts down, Python ends such a thread by force
@@ -18,7 +18,7 @@ from typing import NoReturn
 def leave(code: int) -> NoReturn:
     """End this process with an exit code, without shutting the interpreter down.
 
-    The output is flushed first. A reader that has closed its end of the pipe does not keep the process from ending.
+    The output is flushed first. The process ends even if the reader has closed its end of the pipe.
     """
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
 """Print hourly roll-ups of the history as JSON lines: `python -m spark_jobs.rollup --history URL [--days D,D…]`.
 
-docs/contributing/ingest-protocol.md describes the lines, docs/reference/usage-history.md how figures of intervals are
-assigned to hours.
+docs/contributing/ingest-protocol.md describes the lines, and docs/reference/usage-history.md how figures of intervals
+are assigned to hours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The construction of Spark sessions; no other module builds one."""
+"""Build Spark sessions; no other module does this."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRIVER_HOST_VARIABLE = "CFPLAN_SPARK_DRIVER_HOST"
 """The name by which a cluster's workers reach the machine of the job; they connect to the driver as well."""
 
 SMALL_DATA_CONF: Mapping[str, str] = {
-    # Small inputs are over before an optimising compiler or a parallel collector pays for itself: this halves the
+    # Small inputs are finished before an optimising compiler or a parallel collector pays for itself: this halves the
     # time of a session whose whole work is a few thousand rows.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "1",
@@ -38,8 +38,8 @@ def build_session(
 ) -> SparkSession:
     """Start Spark in this process, reachable from this machine only unless a cluster's workers must reach it.
 
-    The environment of this process is set so that the JVM and the Python workers are those of this installation, whatever
-    other Java, Spark or Python the machine has.
+    The environment of this process is set so that the JVM and the Python workers are those of this installation, even
+    if the machine has another Java, Spark or Python.
 
     Args:
         app_name: the name of the application in Spark.
@@ -52,7 +52,7 @@ def build_session(
     host = driver_host(master, os.environ)
     os.environ.update(environment(java_home=java.home, host=host))
     builder = SparkSession.builder.appName(app_name).master(master)
-    # In this order: callers override the base settings.
+    # The order lets callers override the base settings.
     for key, value in {**base_conf(work_dir=work_dir, host=host), **(conf or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
@@ -85,7 +85,7 @@ def base_conf(*, work_dir: Path, host: str = LOOPBACK) -> dict[str, str]:
         "spark.driver.host": host,
         "spark.local.dir": str(work_dir / "local"),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # Otherwise days and hours would be those of the machine's zone, and two machines would disagree.
+        # Otherwise days and hours would depend on the machine's zone, and two machines could disagree.
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(work_dir / "warehouse"),
         "spark.ui.enabled": "false",

@@ -2,7 +2,7 @@
 
 This starts Spark's own program with the Spark and the Java that the jobs use, so that a cluster and its jobs have the same
 version. Options after the part's name are passed on; Spark's documentation of its standalone mode lists them.
-This process becomes Spark's, so signals reach it directly.
+This process is replaced by Spark's program, so signals reach it directly.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def command(part: str, options: Sequence[str], *, work_dir: Path) -> tuple[list[
     Args:
         part: master or worker.
         options: passed on unchanged.
-        work_dir: the folder for a launcher of Java.
+        work_dir: the folder for a Java launcher.
 
     Raises:
-        JavaNotFoundError: there is no Java.
-        JavaUnusableError: the one that JAVA_HOME names cannot be used.
+        JavaNotFoundError: no Java is found.
+        JavaUnusableError: the Java that JAVA_HOME names cannot be used.
     """
     java = find_java(os.environ, launcher_dir=work_dir / "java")
     variables = environment(java_home=java.home)
-    # The variable would override the part's own option --host.
+    # This variable would override the --host option of the part.
     del variables["SPARK_LOCAL_IP"]
     program = str(Path(variables["SPARK_HOME"]) / "bin" / "spark-class")
     return [program, PARTS[part], *options], variables

@@ -1,7 +1,7 @@
-"""Read a dump into the history's staging by Spark: a data source whose partitions are the ranges of the dump's index.
+"""Stage a dump for the history with Spark: a data source whose partitions are the ranges of the dump's index.
 
-A task treats its range as a single process does, by `dumps.take_one`. Its answer, one line of JSON, lists what it staged;
-the rows themselves never reach the driver.
+A task processes its range with `dumps.take_one`, as a single process does. It returns one line of JSON that lists the
+staged files; the rows themselves never reach the driver.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Range(InputPartition):
 class RangesSource(DataSource):
     """A data source over the ranges of a dump.
 
-    Options: index and task, both JSON, and work: stage the rows or only count them.
+    Options: `index` and `task`, both JSON, and `work`, which selects whether rows are staged or only counted.
     """
 
     @classmethod
@@ -56,11 +56,11 @@ class RangesSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        """Return the schema: one answer for each range."""
+        """Return the schema: a column with one answer for each range."""
         return "answer string"
 
     def reader(self, schema: object) -> DataSourceReader:
-        """Return the reader of the partitions."""
+        """Return the reader that creates and reads the partitions."""
         return _Reader(dict(self.options))
 
 
@@ -96,7 +96,7 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
         progress: called with the bytes done and the total; advances in steps, when a task finishes.
 
     Raises:
-        BrokenChain: the ranges do not meet.
+        BrokenChain: the ranges are not contiguous.
     """
     total = RangeOutcome()
     size = index.content_bytes
@@ -141,11 +141,11 @@ def _answers(
     context = session.sparkContext
 
     def collect() -> list[str]:
-        # A job group belongs to a thread, so it is set in the one that starts the job.
+        # A job group belongs to a thread, so it is set in the thread that starts the job.
         context.setJobGroup(group, f"{work} {index.content_bytes} bytes")
         return [row["answer"] for row in frame.collect()]
 
-    # collect() returns when the job has ended; progress is reported from here meanwhile.
+    # collect() returns when the job has ended; meanwhile, progress is reported from here.
     with ThreadPoolExecutor(max_workers=1) as pool:
         job = pool.submit(collect)
         try:
@@ -161,7 +161,7 @@ def _answers(
 
 
 def _tasks(session: SparkSession, group: str) -> tuple[int, int]:
-    """Return the number of finished tasks of a group's jobs, and of all of them."""
+    """Return the number of finished tasks of a job group, and of all its tasks."""
     tracker = session.sparkContext.statusTracker()
     done = tasks = 0
     for job_id in tracker.getJobIdsForGroup(group):

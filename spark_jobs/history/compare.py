@@ -50,10 +50,11 @@ def compare(
 ) -> Comparison:
     """Compare the staged rows of a table and day with the history's, without those of `ignored` commits.
 
-    new: observations that the history did not have. replacing: rows of observations that it had only from a less trusted
-    origin; they are read instead of those. duplicates: the same observation, in the file or the history, possibly with
-    fewer values, or already there from a more trusted origin (outranked). conflicts: the same observation with different
-    values from the same kind of origin; the one stored last is read. A missing value contradicts nothing.
+    new: observations that the history did not have. replacing: rows of observations that it had only from a less
+    trusted origin; these rows are read instead of the earlier ones. duplicates: the same observation, in the file or
+    the history, possibly with fewer values, or already there from a more trusted origin (outranked). conflicts: the
+    same observation with different values from the same kind of origin; the one stored last is read. A missing value
+    contradicts nothing.
     """
     columns = list(resolve.KEY_COLUMNS)
     new_rows = read_parts(place, staged, table=table, columns=columns)
@@ -85,7 +86,7 @@ def compare(
     differs = lowest != highest
 
     outranked = best_there[keys] > ranks
-    # Only these rows are read in full: digests differ, too, where one row merely lacks a value.
+    # Only these rows are read in full: digests also differ if one row merely lacks a value.
     in_question = np.unique(cells[is_new & differs[cells] & ~outranked])
     parts = [*there, *staged]
     full = _rows_of_cells(place, table, parts, ignored, np.isin(cells, in_question))
@@ -145,7 +146,7 @@ def _rows_of_cells(
 def _contradict(
     table: str, rows: pa.Table, cells: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return, for each cell, whether its rows have different values in any one column."""
+    """Return, for each cell, whether its rows have different values in any column."""
     number = np.searchsorted(wanted, cells)
     found = np.zeros(len(wanted), dtype=bool)
     for name in resolve.merged_columns(table):

@@ -52,7 +52,9 @@ def day_fingerprints(
 ) -> dict[tuple[str, str], str]:
     """Return, by table and day, a fingerprint that changes whenever the rows that count may have changed.
 
-    It is computed from the ingests that count and touched the day, from what retention removed, and from the groups that rows of RMF may be named after; not from the files, so compaction changes nothing. A removed day has no fingerprint.
+    It is computed from the ingests that count and touched the day, from what retention removed, and from the groups
+    that rows of RMF may be assigned to. It does not depend on the files, so compaction does not change it. A removed
+    day has no fingerprint.
     """
     snapshot = snapshot or history.snapshot()
     ledger = snapshot.ledger
@@ -104,10 +106,11 @@ def has_twins(history: History, table: str, day: str, *, snapshot: Snapshot | No
     snapshot = snapshot or history.snapshot()
     parts = snapshot.of(table, day)
     dead = snapshot.ledger.dead_commits
-    # A compacted file holds rows of many commits, dead ones possibly among them.
+    # A compacted file holds rows of many commits, some of which may be dead.
     if any(part.commit_id in dead or (dead and not part.commit_id) for part in parts):
         return True
-    # Half of the key halves the reading. Two keys that agree in it by chance only cost the slower query.
+    # Comparing half of the key halves the bytes to read. Two keys whose halves are equal by chance only cost the slower
+    # query.
     keys = read_parts(history.place, parts, table=table, columns=["key_low"])["key_low"].combine_chunks()
     numbers = np.sort(np.asarray(keys))
     return bool((numbers[1:] == numbers[:-1]).any())
@@ -189,7 +192,7 @@ def _needed(table: str, columns: Sequence[str] | None) -> list[str]:
 
 
 def _named(groups: Sequence[str]) -> dict[str, str]:
-    """Return the expressions that give rows with only XCF's structure name their group and MQ's name."""
+    """Return the expressions that determine the group and MQ's name for rows with only XCF's structure name."""
     prefix = "substr(`xcf_structure`, 1, 4)"
     whens = " ".join(
         f"WHEN {_text(cfrm_structure_name(qsg_name=group, cfstruct_name=''))} THEN {_text(group)}"

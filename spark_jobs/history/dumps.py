@@ -1,6 +1,6 @@
-"""Read a dump into the history's staging, range after range in this process; `by_spark` does it in Spark's tasks.
+"""Stage a dump for the history, range by range in this process; `by_spark` does it in Spark's tasks.
 
-Both process a range with `take_range`: make rows and write them as files that are invisible before the commit.
+Both process a range with `take_range`, which makes rows and writes them as files that are invisible before the commit.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RangeOutcome:
     end_offset: int = 0
 
     def add(self, other: RangeOutcome) -> None:
-        """Add another range's outcome. The caller checks that the two ranges meet."""
+        """Add another range's outcome. The caller checks that the two ranges are contiguous."""
         self.parts += other.parts
         self.facts.add(other.facts)
         self.passed_over += other.passed_over
@@ -197,7 +197,7 @@ def check_layouts(outcome: RangeOutcome) -> None:
     """Refuse a dump if a section fails its self-check.
 
     Raises:
-        LayoutError: more than one row in a hundred is impossible.
+        LayoutError: more than one row in a hundred has impossible values.
     """
     # Offsets that were only inferred from IBM's field order can be wrong. Their values would look like usage, and a
     # wrong history is worse than none.
@@ -221,10 +221,10 @@ def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int
 
 
 def finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
-    """Decode the pieces that ranges left over, and write the waiting rows."""
+    """Decode the pieces of records that are left over from the ranges, and write the remaining rows."""
     if total.pieces:
         pieces, total.pieces = total.pieces, []
-        # The pieces are decoded only now, when all ranges have delivered theirs: until then their bytes count as
+        # The pieces are decoded only now, after all ranges have delivered theirs; until then, their bytes count as
         # held.
         held = total.accounting.held_bytes
         end_offset = total.end_offset

@@ -100,7 +100,7 @@ class RowFacts:
 
 def _combinations(rows: pa.Table, *names: str) -> set[tuple[Any, ...]]:
     found = rows.select(list(names)).group_by(list(names)).aggregate([]).to_pylist()
-    # Empty instead of null, because these names are sorted.
+    # Use an empty text instead of null, because these names are sorted.
     return {tuple(row[name] or "" for name in names) for row in found}
 
 

@@ -1,8 +1,8 @@
 """Assign the figures of intervals to hours.
 
-Counts of an interval are spread evenly over its duration; figures that are not counts (in use, sizes, depths) hold for
-every hour that the interval touches. Less than a minute of an hour does not count: intervals end some hundredths of a
-second after the full hour.
+Counts of an interval are spread evenly over its duration; figures that are not counts (in use, sizes, depths) apply to
+every hour that the interval touches. An overlap of less than a minute does not count, because intervals end some
+hundredths of a second after the full hour.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Days:
         self._read: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
 
     def rows(self, table: str, day: dt.date) -> Iterator[pa.Table]:
-        """Yield rows, some of which may be in a UTC day."""
+        """Yield the tables of rows that may contain rows of a UTC day."""
         end = dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC)
         for filed in self._snapshot.days(table):
             # Rows are filed under the end of their interval or later, never under an earlier day than they belong to.
@@ -173,14 +173,14 @@ class Days:
             found = found.filter(pc.and_(pc.is_valid(found["qsg"]), pc.invert(pc.equal(found["qsg"], ""))))
             self._read[table, filed] = found
         self._read.move_to_end((table, filed))
-        # Intervals reach over several days, but a long history does not fit into memory.
+        # Intervals span several days, but a long history does not fit into memory.
         while len(self._read) > self.KEPT:
             self._read.popitem(last=False)
         return found
 
 
 def roll_up(history: History, days: Sequence[dt.date] | None = None) -> Iterator[Line]:
-    """Yield the lines of the roll-up: the days, their hours and the end."""
+    """Yield the lines of the roll-up: the days, their hours and the end line."""
     snapshot = history.snapshot()
     if days is None:
         days = _all_days(history, snapshot)
@@ -328,7 +328,7 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
             sizes[bucket] = sizes.get(bucket, 0) + puts
     average = None
     if line["puts"] and line["put_bytes"] is not None:
-        # Rounded up: a plan must never assume less than was measured.
+        # Round up, because a plan must never assume less than was measured.
         average = -(-line["put_bytes"] // line["puts"])
     return QueueHour(
         qsg=key[0],

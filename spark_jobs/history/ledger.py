@@ -16,7 +16,7 @@ BEGINNING = "0000"
 """A text that sorts before every day."""
 
 KEPT_FROM = "kept_from"
-"""The key, among the answers, of the first day that was kept of a file whose older days were skipped."""
+"""The key under which the answers contain the first day that was kept, if older days of the file were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Ledger:
         return None
 
     def live_of(self, file_sha256: str) -> list[Entry]:
-        """Return the ingests of these bytes that count; a display has one for each time of observation."""
+        """Return the ingests of a file's content that count; a display has one for each time of observation."""
         dead = self.dead_commits
         return [
             entry

@@ -20,7 +20,8 @@ ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex
 
 
 _TOGETHER: Final = dt.timedelta(seconds=60)
-"""The longest time between observations of one moment: intervals of several systems end some hundredths of a second
+"""The longest time between observations that belong to the same moment: intervals of several systems end some
+hundredths of a second
 apart, and displays follow each other within seconds."""
 _DUPLEXED: Final = re.compile(r"\bduplexed\b|\bduplexing (?:new|old)$", re.IGNORECASE)
 """The wording of duplexing in rows of 74-4 and of displays. A display may mention duplexing while there is only one
@@ -58,7 +59,7 @@ class Placements:
         policies = [row for row in rows if row.get("duplex")]
         policy = max(policies, key=_observed)["duplex"] if policies else None
         now = _last([row for row in rows if row["coupling_facility"]])
-        # During a rebuild, records also name the facility whose instance is only held or in transition.
+        # During a rebuild, records also name the coupling facility whose instance is only held or in transition.
         gone = {row["coupling_facility"] for row in now if _is_gone(row)}
         now = [row for row in now if row["coupling_facility"] not in gone]
         names = sorted({row["coupling_facility"] for row in now})

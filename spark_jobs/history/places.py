@@ -1,7 +1,7 @@
 """The location of a table's files: a folder on this machine, or the URL of an object store that delta-rs supports.
 
-pyarrow's file systems written in Python are read by pyarrow's own threads, which abort the process if it ends while
-they run; so an object store is read and written in whole files, and a folder by pyarrow itself.
+pyarrow uses its own threads to read file systems that are written in Python, and they abort the process if it ends
+while they run. So an object store is read and written in whole files, and only a folder by pyarrow itself.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Place(Protocol):
     url: str
 
     def make_lasting(self, paths: Iterable[str]) -> None:
-        """Force these files to the disk, so that they survive a power failure, before the log names them."""
+        """Flush these files to disk before the log names them, so that they survive a power failure."""
         ...
 
     def make_log_lasting(self) -> None:
-        """Force the last entries of the log to the disk."""
+        """Flush the last entries of the log to disk."""
         ...
 
     def has_torn_log(self) -> bool:
@@ -50,7 +50,7 @@ class Place(Protocol):
         ...
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
-        """Read those of the requested columns that a Parquet file has."""
+        """Read the requested columns that exist in a Parquet file."""
         ...
 
 
@@ -63,7 +63,7 @@ def place_of(url: str) -> Place:
 
 
 _YOUNGEST = 3
-"""The number of the log's last entries that are forced to disk: other processes may have written some in between."""
+"""The number of the log's last entries that are flushed to disk: other processes may have written some in between."""
 _TICK_S = 2.0
 
 
@@ -90,7 +90,7 @@ class Folder:
             return _columns(file, columns)
 
     def make_lasting(self, paths: Iterable[str]) -> None:
-        """Force files, and the folders that name them, to the disk."""
+        """Flush files, and the folders that contain them, to disk."""
         folders: set[Path] = set()
         try:
             for path in paths:
@@ -126,7 +126,7 @@ class Folder:
     def repair_log(self) -> Path | None:
         """Move the last entry out of the log if it is torn.
 
-        Entries are forced to disk before a commit is reported, so a torn entry was never reported: its file is not in
+        Entries are flushed to disk before a commit is reported, so a torn entry was never reported: its file is not in
         the history, and is ingested again.
         """
         log = self.folder / LOG
@@ -178,7 +178,7 @@ class ObjectStore:
 
 
 def _force(path: Path) -> None:
-    """Force a file or folder to the disk."""
+    """Flush a file or folder to disk."""
     if path.is_dir() and os.name == "nt":  # Windows cannot force folders, and does not need to
         return
     handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)

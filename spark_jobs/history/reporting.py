@@ -113,7 +113,7 @@ def facts_report(facts: RowFacts) -> dict[str, Any]:
 
 
 def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str, int]:
-    """Return records by type without the skipped ones, which the report lists separately."""
+    """Return the number of records by type, without the skipped ones, which the report lists separately."""
     found = {kind: count - account.skipped.get(kind, (0, 0))[0] for kind, count in sorted(records.items())}
     return {kind: count for kind, count in found.items() if count > 0}
 

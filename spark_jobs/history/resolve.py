@@ -1,10 +1,10 @@
-"""Choose among rows that claim to be the same observation.
+"""Choose among rows that describe the same observation.
 
 Rows of one natural key are the same observation. The most trusted origin is used; within it, each piece counts once. If
 copies differ, the one ingested last is used, and its missing values are taken from the previous one: a missing value
 contradicts nothing. The result does not depend on the order of the rows.
 
-`spark_jobs.history.days` has the same rules as SQL.
+`spark_jobs.history.days` implements the same rules in SQL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turn decoded SMF sections into rows of the history.
+"""Convert decoded SMF sections to rows of the history.
 
 Each range is converted from its own batches alone, so ranges may be read in any order, on any machine.
 """
@@ -253,8 +253,8 @@ def _from_qest(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     columns = {name: found[source] for name, source in _QEST.items()}
     nothing: Any = None
     for name in ("entries_in_use", "elements_in_use"):
-        # A queue manager reports a maximum of 0 if no answer of the coupling facility showed it the figure, even after
-        # calls.
+        # A queue manager reports a maximum of 0 if no response from the coupling facility contained the figure, even
+        # after calls.
         unseen = pc.equal(columns[name], 0)
         columns[name] = pc.if_else(unseen, None, columns[name])
         nothing = unseen if nothing is None else pc.or_(nothing, unseen)
@@ -296,7 +296,7 @@ def _from_qqst(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     shared = pc.or_(pc.fill_null(found["is_shared"], False), pc.is_valid(structure))
     mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
     found = found.filter(shared)
-    # The queue manager could not look at such a queue: its depth and age are 0.
+    # The queue manager could not inspect such a queue, so its depth and age are 0.
     partial = pc.fill_null(found["is_partial"], False)
     mapped.passed_over[PARTIAL] += _count(partial)
     found = found.filter(pc.invert(partial))

@@ -344,10 +344,12 @@ TABLES: dict[str, Table] = {
 }
 
 KEY_RULES = 2
-"""The version of the rules for natural keys; a history of older rules gets new keys when it is opened for writing.
+"""The version of the rules for natural keys; a history with keys by older rules gets new keys when it is opened for
+writing.
 
-2: rows of texts are identified by XCF's name alone, without group and MQ's name, which one of two files may lack;
-rows of tasks are identified without the time at which the queue was opened, which mq-smf-csv does not always print.
+2: rows from RMF's tables, displays and messages are identified by XCF's name alone, without the group and MQ's name,
+which one of two files may lack; rows of tasks are identified without the time at which the queue was opened, which
+mq-smf-csv does not always print.
 """
 
 REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")

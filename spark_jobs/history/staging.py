@@ -64,7 +64,7 @@ class Part:
     first_start: str = ""
     """The start of its first interval; empty if it was not recorded, which means any time."""
     unnamed: bool = True
-    """Whether it may hold rows that name only XCF's structure, so that their group may become known later.
+    """True if the file may hold rows with only XCF's structure name, whose group may become known later.
 
     The value is determined when the file is written, and stored in the ledger."""
 
@@ -210,7 +210,7 @@ def with_opening(pieces: pa.Array, rows: pa.Table) -> pa.Array:
 
 
 def _told(rows: pa.Table, column: str) -> pa.ChunkedArray:
-    """Return a column of the key; a structure without XCF's name uses the name that it has."""
+    """Return a column of the key; a structure without XCF's name is identified by MQ's name."""
     return pc.coalesce(rows[column], rows["structure"]) if column == "xcf_structure" else rows[column]
 
 
@@ -218,7 +218,7 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
     """Write one Parquet file."""
     commits, hashes = rows["commit_id"], rows["file_sha256"]
     path = f"table={table}/day={day.isoformat()}/{commits[0].as_py()}-{secrets.token_hex(4)}.parquet"
-    # Delta and Spark take the values of partitions from the log and from the folders' names.
+    # Delta and Spark read the values of partitions from the log and from the folders' names.
     inner = rows.drop_columns(["day"])
     texts = [field.name for field in inner.schema if pa.types.is_string(field.type)]
     sink = pa.BufferOutputStream()
@@ -276,7 +276,7 @@ def ledger_rows(entries: list[dict[str, Any]]) -> pa.Table:
 
 
 def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArray | pa.Array:  # noqa: ANN401
-    """Return numbers for rows that mq-smf-csv printed under one key, because it does not print record numbers."""
+    """Return numbers for rows that mq-smf-csv printed with the same key, because it does not print record numbers."""
     pieces = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0)).astype(np.int32)
     formatted = np.asarray(
         pc.and_(pc.equal(rows["origin"], "formatter"), pc.starts_with(rows["source"], "116"))
@@ -284,7 +284,7 @@ def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArra
     chosen = np.flatnonzero(formatted & (pieces == 0))
     if len(chosen):
         opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0)
-        # By content, so that the numbers do not depend on the order of the lines.
+        # Sort by content, so that the numbers do not depend on the order of the lines.
         order = chosen[np.lexsort((content[chosen], opened[chosen], low[chosen], high[chosen]))]
         same_key = (high[order][1:] == high[order][:-1]) & (low[order][1:] == low[order][:-1])
         same_key &= opened[order][1:] == opened[order][:-1]

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = ("table", "day")
 KEY_RULES_NAME = "cfplan.keyRules"
-"""The table's property with the rules by which the natural keys of its rows were made."""
+"""The name of the table property that holds the version of the rules for the natural keys of its rows."""
 TEXT_STATISTICS = ("commit_id", "file_sha256")
 STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
@@ -67,7 +67,8 @@ MOST_SMALL_PARTS = 24
 limit."""
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
-"""The number of log entries between checkpoints: readers start at the last one, and in an object store each entry costs a request."""
+"""The number of log entries between checkpoints: readers start at the last checkpoint, and in an object store each
+entry costs a request."""
 MOST_RENEWED = 100
 """The number of files that get new keys in one commit."""
 MOST_JOINED_ROWS = 500_000
@@ -90,7 +91,7 @@ class Snapshot:
 
     @property
     def key_rules(self) -> int:
-        """Return the rules by which the natural keys of the rows were made."""
+        """Return the version of the rules for the natural keys of the rows."""
         return int(self.delta.metadata().configuration.get(KEY_RULES_NAME, 1))
 
     def of(self, table: str, day: str | None = None) -> list[Part]:
@@ -144,12 +145,12 @@ class Committed:
 
 
 def new_commit_id() -> str:
-    """Return an identifier for an ingest that sorts by the time of its start."""
+    """Return an identifier for an ingest; identifiers sort by the start time of their ingests."""
     return f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(4)}"
 
 
 def first_kept_day(retention_days: int) -> dt.date | None:
-    """Return the first day that is kept, counting today; None if all days are (0)."""
+    """Return the first day of a retention period that includes today; None for 0, which keeps all days."""
     if retention_days == 0:
         return None
     return dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
@@ -198,8 +199,9 @@ class History:
     ) -> Committed:
         """Make the staged rows of a file visible, together with its row in the table of files, in one step.
 
-        The rows of an earlier ingest of the same file cease to count in the same step. `report` is called before, with the
-        comparisons with existing rows and the other days whose roll-ups change: those of an earlier ingest, and those with rows of RMF that have a group now. Its result is stored in the table of files.
+        The rows of an earlier ingest of the same file no longer count from the same step on. `report` is called before
+        the commit, with the comparisons with existing rows and the other days whose roll-ups change: days of an earlier
+        ingest, and days with rows of RMF whose group is now known. Its result is stored in the table of files.
         """
         before = self.snapshot()
         identity = facts.identity or source.file_sha256
@@ -308,7 +310,7 @@ class History:
     def vacuum(self) -> list[str]:
         """Delete files that readers no longer need: files of killed ingests, and files replaced more than a week ago."""
         delta = self._delta()
-        # full: also files that no entry of the log has ever named, as killed ingests leave them.
+        # `full` includes files that no entry of the log has ever named, which killed ingests leave behind.
         return delta.vacuum(retention_hours=7 * 24, dry_run=False, full=True)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
@@ -443,7 +445,7 @@ class History:
     def renew_keys(self) -> None:
         """Replace the natural keys of rows of older releases with those of this one, if that has not been done yet.
 
-        It may be interrupted and run again, or run twice at once: keys follow from the rows.
+        It may be interrupted and run again, or run twice at once, because keys are derived only from the rows.
         """
         done: set[str] = set()
         failures = 0
@@ -565,7 +567,7 @@ class History:
     def _compare(
         self, snapshot: Snapshot, earlier: Entry | None, parts: Sequence[Part]
     ) -> dict[str, Comparison]:
-        """Return, by table and day, how many of the staged rows are new."""
+        """Return the number of new staged rows by table and day."""
         ignored = set(snapshot.ledger.dead_commits)
         if earlier is not None:
             ignored.add(earlier.commit_id)
