@@ -44,8 +44,8 @@ class Filled:
 def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> dict[str, Filled]:
     """Measure different outages on the page, over REST and in the core.
 
-    Loaded modules are exempt from garbage collection, as in `cfplan serve`; the objects of requests are not.
-    With `with_maxdepth`, each queue is full at another moment, so that the chart has as many bends as queues.
+    Loaded modules are exempt from garbage collection, as in `cfplan serve`; the objects of requests are not. With
+    `with_maxdepth`, each queue is full at a different moment, so that the chart has as many bends as queues.
     """
     made = largest(structures=1, queues=queues)
     for place, queue in enumerate(made["structures"][0]["queues"]):

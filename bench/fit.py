@@ -101,11 +101,11 @@ def deviating(
     """Return twelve structures of two allocations each, whose sizes deviate in ways that the simulator does not cover.
 
     Args:
-        seed: Equal seeds give equal allocations.
+        seed: The same seed produces the same allocations.
         constant: Standard deviation of each allocation [MiB].
-        growing: The same as a share of the size.
+        growing: The same, as a fraction of the size.
         alike: Standard deviation common to all allocations of a structure [MiB].
-        is_rounded_up: The size follows from entries and elements, rounded up to whole MiB.
+        is_rounded_up: Whether the size follows from entries and elements, rounded up to whole MiB.
     """
     chance = np.random.default_rng(seed)
     first, made = dt.date(2026, 3, 2), dt.datetime(2026, 2, 1, tzinfo=dt.UTC)

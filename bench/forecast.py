@@ -421,7 +421,7 @@ BLOCK = re.compile(r"(<!-- forecasts: ([a-z, 0-9]+) -->)\n(.*?)(<!-- end -->)", 
 
 
 def world_block(name: str, structures: int, *, first: int = FIRST) -> tuple[str, list[str], str]:
-    """Return name, lines and a remark for the table of a world."""
+    """Return the name, the lines and a remark for the table of a world."""
     tally, rules = measure_ours(name, structures, first=first)
     lines = tables_of(name, tally, rules, structures, first=first)
     unseen = "unseen, " if first == UNSEEN else ""
@@ -429,21 +429,21 @@ def world_block(name: str, structures: int, *, first: int = FIRST) -> tuple[str,
 
 
 def model_block(name: str, structures: int) -> tuple[str, list[str], str]:
-    """Return name, lines and a remark for the table of models."""
+    """Return the name, the lines and a remark for the table of models."""
     tallies = candidates_of(name, structures)
     told = "\n".join(f"{candidate}: {ms_each(tally)}" for candidate, tally in tallies.items())
     return f"models, {name}, {structures} structures", candidate_table(tallies), told
 
 
 def length_block(structures: int) -> tuple[str, list[str], str]:
-    """Return name and lines of the table by length of history."""
+    """Return the name and the lines of the table by length of history."""
     return f"histories, {structures} structures", length_table(structures), ""
 
 
 def blocks(
     *, structures: int, unseen: int, models: int, lengths: int
 ) -> Iterator[tuple[str, list[str], str]]:
-    """Yield name, lines and a machine-dependent remark for each table."""
+    """Yield the name, the lines and a machine-dependent remark for each table."""
     for name in WORLDS:
         yield world_block(name, structures)
     for name in WORLDS if unseen else ():

@@ -1,8 +1,8 @@
 """Compare the number of messages that structures with offload rules hold, planned and counted message by message.
 
-The count draws messages of a lognormal distribution, cut off at a maximum, puts them one after the other into a
-structure, and decides for each like MQ. The planner gets the input of a user: mean, 95th percentile and maximum of the
-same messages.
+The count draws messages of a lognormal distribution, cut off at a maximum, puts them into a structure one after
+another, and decides for each as MQ does. The planner gets the values that a user enters: mean, 95th percentile and
+maximum of the same messages.
 """
 
 from __future__ import annotations

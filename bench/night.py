@@ -66,7 +66,7 @@ MANAGERS = ("BQ01", "BQ02")
 FACILITIES = ("BENCF1", "BENCF2")
 QUEUES_A_STRUCTURE = 4
 WITH_DATA_SETS = 4
-"""Every structure whose number is a multiple of this offloads."""
+"""Every structure whose number is a multiple of this value offloads messages."""
 HOURS_A_COMMIT = 10 * HOURS
 ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STRUCTURE
 """Number of rows of a structure: QEST of each queue manager, QESD if it offloads, two of 74-4, and one for each queue.
@@ -236,7 +236,7 @@ Files = Mapping[str, Sequence[str]]
 def by_spark(
     session: SparkSession, history: History, snapshot: Snapshot, days: Sequence[str], work_dir: Path
 ) -> Tables:
-    """Reduce the history with Spark, like the nightly run."""
+    """Reduce the history with Spark, as the nightly run does."""
     return reduce.reduce_days(session, history, snapshot, days, work_dir=work_dir).statistics
 
 
@@ -420,7 +420,7 @@ def same(one: Tables, other: Tables) -> bool:
 
 
 def reduce_keys(kind: str) -> list[str]:
-    """Return the keys of a kind except the days."""
+    """Return the keys of a kind, without the days."""
     from spark_jobs.night.statistics import keys
 
     return [name for name in keys(kind) if name != "day"]
@@ -496,7 +496,7 @@ class Night:
 
 
 def one_night(url: str, folder: Path, published: Mapping[str, str]) -> tuple[Night, dict[str, str]]:
-    """Run the nightly job like the application, with the known days; return the measurement and the days known afterwards."""
+    """Run the nightly job as the application does, with known days; return the measurement and the new known days."""
     facts, out = folder / "facts.json", folder / "result.json"
     facts.write_text(json.dumps({"published": published}))
     command = [

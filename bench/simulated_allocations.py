@@ -1,6 +1,6 @@
 """Daily allocations of fictitious structures with a known truth, with which fits are compared.
 
-The same seed gives the same figures. A sample takes milliseconds and needs no files and no Spark.
+The same seed produces the same figures. A sample takes milliseconds and needs no files and no Spark.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def allocation_points(
     310.
 
     Args:
-        seed: Equal seeds give equal samples.
+        seed: The same seed produces the same sample.
         ratios: Ratios of entries to elements; structures take them in turn, and a ratio_altered goes to the next.
         structures: Number of structures.
         days: Number of days.
@@ -110,11 +110,11 @@ def allocation_points(
         rebuilds: Number of structures that spend days in another coupling facility (their rows are missing).
         smallest_bytes: Smallest size.
         largest_bytes: Largest size.
-        increment_bytes: Sizes are multiples of it.
-        cfcc_level: As in the rows.
-        coupling_facility: As in the rows.
+        increment_bytes: Sizes are multiples of this number.
+        cfcc_level: The value in the rows.
+        coupling_facility: The value in the rows.
         first_day: The first day.
-        observations_a_day: Observations of a whole day.
+        observations_a_day: Number of observations on a complete day.
     """
     random = np.random.default_rng((seed, 1))
     truth = _costs(random, base_bytes, entry_bytes, element_bytes, ratios, noise_bytes)

@@ -1,6 +1,6 @@
 """Daily peaks of fictitious structures with a known truth, with which forecasts are compared.
 
-The same seed gives the same figures. A sample takes milliseconds and needs no files and no Spark.
+The same seed produces the same figures. A sample takes milliseconds and needs no files and no Spark.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class PeaksTruth:
     growth_kind: str
     """The kind of growth: linear or compounding."""
     growth_per_year: float
-    """Growth per year, as a share of the first day's level."""
+    """Growth per year, as a fraction of the first day's level."""
     week: tuple[float, ...]
     """Factors of the weekdays from Monday to Sunday; the largest is 1."""
     month_end: float
-    """Increase on the last two days and the first day of a month, as a share."""
+    """Increase on the last two days and the first day of a month, as a fraction."""
     noise: float
     """Standard deviation of the logarithm of the noise, and its autocorrelation from day to day."""
     noise_autocorrelation: float
@@ -111,21 +111,21 @@ def daily_peaks(
     """Return daily peaks of a structure's entries (or elements, or SMDS blocks), and the days after them.
 
     A peak is trend x week x month end x noise. Missing values are drawn from the seed: half of the structures grow
-    linearly and half compounding, by 25 to 130 % a year; the weekend has 25 to 85 % of the working days' peaks; up to
+    linearly and half compounding, by 25 to 130 % a year; weekends have 25 to 85 % of the peaks of working days; up to
     12 % more at the end of a month; noise of 2 to 9 % with an autocorrelation of 0.2 to 0.7; one structure in five has
-    a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks
-    reach 85 % of it at the latest on a day after the history that is drawn from `crossing` (a month end may be earlier).
+    a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks reach 85 % of
+    it at the latest on a day after the history that is drawn from `crossing` (a month end may be earlier).
 
     Args:
-        seed: Equal seeds give equal samples.
+        seed: The same seed produces the same sample.
         days: Length of the history.
         horizon_days: Number of days after it.
         unit: The counted unit.
         growth_kind: linear or compounding.
-        growth_per_year: As a share of the first day's level; 0 for none.
+        growth_per_year: Growth as a fraction of the first day's level; 0 for none.
         noise: Standard deviation of the noise's logarithm; 0 for none.
         weekly: Whether there is a weekly rhythm.
-        month_end: Increase at month ends, as a share.
+        month_end: Increase at month ends, as a fraction.
         level_shift: Whether the level changes abruptly on one day.
         outages_per_year: Outages of one to three days without figures.
         backlogs_per_year: Days (one or two) on which a backlog of 1.5 to 4 times the ordinary peak was built up.

@@ -272,7 +272,7 @@ def merge_form(request: Request, session: SessionDep) -> Response:
 
 @router.post("/merge")
 def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
-    """Merge a plan into a policy; with `as`, return the merged policy itself without changed bytes."""
+    """Merge a plan into a policy; with `as`, return only the merged policy, byte for byte."""
     return _merge(request, session, given)
 
 
@@ -417,7 +417,7 @@ def from_running_form(request: Request) -> Response:
 
 @router.post("/plan-from-running")
 def from_running(request: Request, given: GivenDep) -> Response:
-    """Create a plan document; with `as`, return the document itself."""
+    """Create a plan document; with `as`, return only the document."""
     return _from_running(request, given)
 
 

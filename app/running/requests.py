@@ -124,7 +124,7 @@ def plan_of(document: JsonObject, curves: Curves) -> PlanResult:
     """Return the result of the plan in a request; error pointers are relative to the request.
 
     Raises:
-        DocumentInvalid: It is not a plan document.
+        DocumentInvalid: The plan is not a valid plan document.
     """
     try:
         read = read_object(document)

@@ -17,10 +17,10 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 
 
 def _group(qsg: str | None) -> str | None:
-    """Return the name of a group if it is valid, or None if there is none.
+    """Return the name of a group after checking it, or None if there is none.
 
     Raises:
-        InputInvalid: It is not a valid group name.
+        InputInvalid: The name is not a valid group name.
     """
     if qsg is not None:
         try:

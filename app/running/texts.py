@@ -47,7 +47,7 @@ def text_of(data: bytes, name: str = "") -> str:
     """Decode bytes so that they can be restored: UTF-8, with other bytes as surrogates.
 
     Raises:
-        InputInvalid: The text is UTF-16 or EBCDIC, which cannot be read, or too long.
+        InputInvalid: The text is UTF-16 or EBCDIC, which cannot be read, or is too long.
     """
     of = f"the file {name!r} " if name else "it "
     if len(data) > LARGEST_FILE_BYTES:
@@ -76,7 +76,7 @@ def read_bytes(name: str) -> bytes:
     """Read a file, or standard input for `-`.
 
     Raises:
-        InputInvalid: It cannot be read, or is too large.
+        InputInvalid: The file cannot be read, or is too large.
     """
     shown = "standard input" if name == "-" else f"the file {name!r}"
     try:

@@ -21,7 +21,7 @@ from planner_core.units import bytes_to_kib_ceil
 MOST_LINES: Final = 3_000
 """Maximum number of lines in a listing; of a longer text, only lines with findings and some around them are shown."""
 MOST_FINDINGS: Final = 500
-"""Maximum number of findings on a page, the most severe first; the command and REST return all of them."""
+"""Maximum number of findings on a page, most severe first; the command and REST return all of them."""
 _AROUND: Final = 3
 _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
@@ -62,7 +62,7 @@ def lint_view(found: Lint, text: str) -> LintView:
 
 
 def _of_more(found: Sequence[LineFinding], command: str) -> str:
-    """Return a sentence if not all findings are shown."""
+    """Return a sentence if some findings are not shown, otherwise an empty text."""
     if len(found) <= MOST_FINDINGS:
         return ""
     return f" The {MOST_FINDINGS} most severe are shown; {command} lists all {len(found)}."
@@ -100,7 +100,7 @@ class MergeView:
     summary: str
     changes: tuple[PolicyChange, ...]
     difference: tuple[tuple[str, str], ...]
-    """Each line of the difference after its kind: added, removed, place (the header of a hunk) or same."""
+    """Each line of the difference, preceded by its kind: added, removed, place (the header of a hunk) or same."""
     findings: tuple[LineFinding, ...]
     text: str
     filename: str

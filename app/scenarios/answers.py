@@ -31,7 +31,7 @@ _MODEL = ConfigDict(extra="forbid", strict=True)
 
 
 class ScenarioRequest(BaseModel):
-    """The changes of a scenario, and their reason."""
+    """The changes of a scenario, and the reason for them."""
 
     model_config = _MODEL
     note: Annotated[str, Field(max_length=LONGEST_NOTE, description="The reason, for a change board.")] = ""
@@ -123,10 +123,10 @@ def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
 
 
 def read_object(parsed: object, *, named: bool) -> tuple[str, ScenarioDraft]:
-    """Return name and scenario of an object.
+    """Return the name and the scenario in an object.
 
     Raises:
-        InputInvalid: It is not a scenario.
+        InputInvalid: The object is not a scenario.
     """
     model = NewScenarioRequest if named else ScenarioRequest
     if not isinstance(parsed, dict):

@@ -1,4 +1,4 @@
-"""Scenarios of stored plans over REST. app/web/problems.py turns errors into answers."""
+"""Scenarios of stored plans over REST. app/web/problems.py converts errors to responses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
 
 @router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))
 def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
-    """Return scenarios by name: the changes of each, the sizes before and after, and the version of the plan."""
+    """Return scenarios sorted by name: the changes of each, the sizes before and after, and the version of the plan."""
     return ScenariosAnswer(name, service.list_scenarios(session, name))
 
 

@@ -339,7 +339,7 @@ def _said(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
-    """Yield the lines of a table with numbers aligned to the right, except in the first `left` columns."""
+    """Yield the lines of a table with right-aligned numbers, except in the first `left` columns."""
     columns = range(len(rows[0]))
     widths = [max(len(row[at]) for row in rows) for at in columns]
     right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]

@@ -143,7 +143,7 @@ def shortened(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _places(document: PlanDocument, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of the fields that fill in each pointer into a scenario."""
+    """Return the names of the fields that supply the value at each pointer into a scenario."""
     # The core counts only the structures in the changes, while the form has all structures of the plan.
     changed = [part["name"] for part in changes_of(document, texts).get("structures", ())]
     places = {"/name": "name", "/note": "note", **places_of(_PLAN_FIELDS, "/changes")}

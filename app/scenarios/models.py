@@ -19,7 +19,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class Scenario(Base):
-    """A scenario of a plan. Its id is never used again, so that an ETag never has two meanings."""
+    """A scenario of a plan. Its id is never reused, so that an ETag never identifies two scenarios."""
 
     __tablename__ = "scenarios"
     __table_args__ = (UniqueConstraint("plan_id", "name"), {"sqlite_autoincrement": True})

@@ -17,13 +17,13 @@ _IN_LISTS = (
 
 
 def list_of(session: Session, plan_id: int) -> Sequence[AnyRow]:
-    """Return the scenarios of a plan by name, without their results."""
+    """Return the scenarios of a plan, sorted by name, without their results."""
     query = select(*_IN_LISTS).where(Scenario.plan_id == plan_id)
     return session.execute(query.order_by(func.lower(Scenario.name), Scenario.name)).all()
 
 
 def find(session: Session, plan_id: int, name: str) -> Scenario | None:
-    """Return the scenario of this name."""
+    """Return the scenario with this name."""
     query = select(Scenario).where(Scenario.plan_id == plan_id, Scenario.name == name)
     # The session may have read the scenario before it waited for the lock on its plan.
     return session.scalars(query.execution_options(populate_existing=True)).one_or_none()
@@ -35,11 +35,11 @@ def count_of(session: Session, plan_id: int) -> int:
 
 
 def add(session: Session, scenario: Scenario) -> None:
-    """Store a scenario, which gives it its id."""
+    """Store a scenario, and assign its id."""
     session.add(scenario)
     session.flush()
 
 
 def remove(session: Session, scenario: Scenario) -> None:
-    """Remove a scenario for good."""
+    """Remove a scenario permanently."""
     session.execute(delete(Scenario).where(Scenario.id == scenario.id))

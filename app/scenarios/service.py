@@ -78,7 +78,7 @@ class ComputedScenario:
 
 
 def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
-    """Return the scenarios of a plan by name.
+    """Return the scenarios of a plan, sorted by name.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -105,7 +105,7 @@ def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
 
     Raises:
         PlanNotFound: There is no such plan.
-        NotFound: It has no scenario of this name.
+        NotFound: The plan has no scenario with this name.
     """
     return _stored(_found(session, plans.living_plan(session, plan), name), plan)
 
@@ -115,7 +115,7 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
 
     Raises:
         PlanNotFound: There is no such plan.
-        NotFound: It has no scenario of one of these names.
+        NotFound: The plan has no scenario with one of these names.
         InputInvalid: No scenario is named, or more than four are.
     """
     living = plans.living_plan(session, plan)
@@ -133,7 +133,7 @@ def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, S
 
     Raises:
         PlanNotFound: There is no such plan.
-        NotFound: It has no scenario of this name.
+        NotFound: The plan has no scenario with this name.
     """
     found = get_scenario(session, plan, name)
     return found, report(found.kept)
@@ -188,7 +188,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedSc
     Raises:
         PlanNotFound: There is no such plan, or no such version of it.
         InputInvalid: The changes are not valid, or do not fit the plan.
-        PlanRefused: The changed plan is not possible.
+        PlanRefused: The changed plan is impossible.
     """
     # Checked before the plan is read, so that an invalid request costs no query.
     changes = read_changes(wanted.changes)
@@ -228,9 +228,9 @@ def save(
         PlanNotFound: The plan does not exist.
         InputInvalid: The name is not valid.
         NameTaken: A new scenario was requested, but the name is in use.
-        Conflict: It has been changed since the state that `if_match` names.
+        Conflict: The scenario has been changed since the state that `if_match` names.
         Gone: `if_match` names a state, but the scenario no longer exists.
-        PreconditionRequired: It exists and would be changed, and `if_match` is missing.
+        PreconditionRequired: The scenario exists and would be changed, and `if_match` is missing.
         TooManyScenarios: The plan has the maximum number of scenarios.
     """
     check_name(name)
@@ -282,8 +282,8 @@ def delete(session: Session, plan: str, name: str, *, if_match: str | None = Non
 
     Raises:
         PlanNotFound: There is no such plan.
-        NotFound: It has no scenario of this name.
-        Conflict: It has been changed since the state that `if_match` names.
+        NotFound: The plan has no scenario with this name.
+        Conflict: The scenario has been changed since the state that `if_match` names.
     """
     living = plans.living_plan(session, plan, lock=True)
     found = _found(session, living, name)

@@ -42,7 +42,7 @@ class StoredScenario:
 
     @cached_property
     def changes(self) -> JsonObject:
-        """The changes of the plan."""
+        """The changes to the plan."""
         found: JsonObject = json.loads(self.changes_json)
         return found
 

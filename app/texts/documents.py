@@ -82,7 +82,7 @@ def parse_text(text: bytes) -> object:
 
 
 def parse_request(body: bytes, what: str) -> object:
-    """Parse the JSON body of a request that is not a plan document; `what` begins the message of its error.
+    """Parse the JSON body of a request that is not a plan document; the error message begins with `what`.
 
     Raises:
         InputInvalid: The body is not JSON.
@@ -97,7 +97,7 @@ def yaml_as_json(text: bytes) -> bytes:
     """Convert a YAML document to JSON text.
 
     Raises:
-        DocumentInvalid: It is not YAML, or has values that JSON cannot represent, such as a date.
+        DocumentInvalid: The text is not YAML, or contains values that JSON cannot represent, such as a date.
     """
     if not text.strip():
         _invalid("The document is empty.")
@@ -120,7 +120,7 @@ def parse_yaml(text: bytes) -> object:
     """Read YAML 1.2 text.
 
     Raises:
-        DocumentInvalid: It cannot be read; the message has line and column.
+        DocumentInvalid: The text cannot be read; the message contains the line and the column.
     """
     from app.texts.yaml_reader import NotYaml, read_yaml
 

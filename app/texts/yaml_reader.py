@@ -1,8 +1,8 @@
 """Read YAML 1.2 as objects: no aliases, no duplicate keys, only standard tags. A megabyte takes about half a second.
 
-libyaml splits the text into events, each at the same cost; this module builds the objects, with the types of the core
-schema of YAML 1.2 (`yes` is text, `010` is ten). ruamel.yaml does all of this, but takes ten times as long, and more than
-linear time for some texts.
+libyaml splits the text into events, at the same cost for each; this module builds the objects, with the types of the
+core schema of YAML 1.2 (`yes` is text, `010` is ten). ruamel.yaml does all of this, but takes ten times as long, and
+more than linear time for some texts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAG_DIRECTIVE: Final = "%TAG"
 _LONGEST_NUMBER: Final = 400
 _SHOWN: Final = 40
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The pure Python loader is slower; it is only for the rare installations of PyYAML without libyaml."""
+"""The pure Python loader is slower; it is used only by the rare installations of PyYAML without libyaml."""
 _STANDARD: Final = "tag:yaml.org,2002:"
 _NO_KEY: Final = object()
 _BEGINS_WORD: Final = frozenset("~nNtTfF")
@@ -68,7 +68,7 @@ def read_yaml(text: str) -> object:
     """Read one YAML document.
 
     Raises:
-        NotYaml: It cannot be read, is nested too deeply, or has more items than any document needs.
+        NotYaml: The text cannot be read, is nested too deeply, or has more items than any document needs.
     """
     if text.startswith(_TAG_DIRECTIVE) and text.count(f"\n{_TAG_DIRECTIVE}") > _MOST_TAG_DIRECTIVES:
         message = "there are too many %TAG directives"

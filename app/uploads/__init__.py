@@ -1,1 +1,1 @@
-"""Uploads of users: dumps, tables and displays, stored on disk, read by a job, and reported on."""
+"""Uploads of users: dumps, tables and displays. They are stored on disk and read by a job, which writes a report."""

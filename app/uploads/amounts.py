@@ -1,4 +1,4 @@
-"""Amounts of bytes in words, for texts without markup."""
+"""Amounts of bytes as plain text, without markup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DIGITS_TO = 10
 
 
 def amount(value_bytes: int) -> str:
-    """Return a number of bytes in words: `7 046 bytes`, `12.4 MiB`, `3.02 GiB`.
+    """Return a number of bytes as text: `7 046 bytes`, `12.4 MiB`, `3.02 GiB`.
 
     >>> amount(3 * 2**29)
     '1.50 GiB'

@@ -112,7 +112,7 @@ class QsgBody(Answer):
 
 
 class QsgOfQueueManager(Answer):
-    """The group of one queue manager, as an answer to a question of a job."""
+    """The group of one queue manager, as the answer to a question from a job."""
 
     system_id: Annotated[str, Field(pattern=f"^{SYSTEM_PATTERN}$", examples=["SYSA"])]
     queue_manager: Annotated[str, Field(pattern=f"^{QUEUE_MANAGER_PATTERN}$", examples=["CSQ1"])]

@@ -79,7 +79,7 @@ def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
 def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
-    """Return period, structures, queue managers, records by type, and what was skipped or quarantined, with reasons."""
+    """Return the period, structures, queue managers, records by type, and skipped or quarantined data with reasons."""
     report = service.report(session, number)
     return answers.ReportAnswer(upload_id=number, report=report, findings=[])
 

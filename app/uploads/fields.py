@@ -20,7 +20,7 @@ TIMES = (
         hint="For that time, and for times in the file that have no time zone: +01:00 or Europe/Berlin.",
     ),
 )
-"""Names of the fields for the time of a display and its zone."""
+"""The fields for the time of a display and its zone."""
 
 
 def about_fields(

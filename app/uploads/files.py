@@ -42,12 +42,12 @@ class StagedUpload:
     sha256: str
     size_bytes: int
     first: bytes
-    """The first bytes, for detection."""
+    """The first bytes, from which the kind of the file is detected."""
     waiting: Path
     target: Path
 
     def place(self) -> None:
-        """Give the file its final name. An existing file of that name has the same bytes and is replaced.
+        """Give the file its final name. An existing file with that name has the same bytes and is replaced.
 
         Raises:
             NoRoom: The disk is full.
@@ -66,7 +66,7 @@ class StagedUpload:
 
 
 class Incoming:
-    """A file that is being received. Only its first bytes are held in memory, for detection.
+    """A file that is being received. Only its first bytes are held in memory, to detect its kind.
 
     Leaving the context removes an unfinished file.
     """
@@ -138,7 +138,7 @@ def check_room(data_dir: Path, announced_bytes: int) -> None:
     """Check for free space before gigabytes are transferred.
 
     Raises:
-        NoRoom: There is not enough.
+        NoRoom: There is not enough free space.
     """
     folder = data_dir.absolute()
     # disk_usage needs an existing folder.
@@ -172,7 +172,7 @@ def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S)
 
 
 def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> Iterator[str]:
-    """Return the digests of complete files of a minimum age; a younger one may not have its row yet."""
+    """Return the digests of complete files of a minimum age; a newer one may not have its row yet."""
     # A file gets its name before its row is committed, so the newest ones may be about to get a row.
     before = time.time() - older_than_s
     for path in (data_dir / FOLDER).glob("[0-9a-f][0-9a-f]/*"):

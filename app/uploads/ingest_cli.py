@@ -113,7 +113,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
 
 
 def _show(meter: Meter, event: JsonObject) -> None:
-    """Show the progress of a file with a bar."""
+    """Show the progress of a file as a bar."""
     done, total = event.get("done") or 0, event.get("total") or 0
     share = min(done / total, 1) if total else 0
     bar = "#" * int(WIDTH * share)

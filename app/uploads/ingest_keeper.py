@@ -85,7 +85,7 @@ class IngestKeeper(Keeper):
         return report
 
     def _meant(self, code: int, report: JsonObject | None) -> int:
-        """Return the exit code, or that in the report if the reader crashed after it, as libraries may at exit."""
+        """Return the exit code, or the one in the report if the reader crashed after it, as libraries may at exit."""
         if code >= 0 or report is None:
             return code
         self._say(f"ended by signal {-code} after its report")

@@ -28,11 +28,11 @@ class Upload(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(20))
-    """The kind specified by the user; empty: detect it automatically."""
+    """The kind specified by the user; if it is empty, the kind is detected."""
     detected_kind: Mapped[str] = mapped_column(String(20))
-    """The detected kind; empty: unknown."""
+    """The detected kind; empty if it is unknown."""
     observed_at: Mapped[str] = mapped_column(String(40))
-    """Local time of a display, ISO 8601 without a zone; empty: the input has its own times."""
+    """Local time of a display, ISO 8601 without a zone; empty if the input contains its own times."""
     zone: Mapped[str] = mapped_column(String(64))
     """The zone of `observed_at`: an IANA name or an offset such as +01:00."""
     observed_utc: Mapped[str] = mapped_column(String(40))

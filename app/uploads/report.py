@@ -74,7 +74,7 @@ class FileStructure:
     structure: str
     xcf_structure: str
     href: str
-    """Path of its measured usage; empty if it has none (yet)."""
+    """Path of its measured usage; empty if it has none yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +99,18 @@ class UploadReport:
     rows: tuple[tuple[str, RowCounts], ...]
     """Title of each table with its counts."""
     faults: tuple[tuple[str, str, str], ...]
-    """Place and length of each part that was not read, and the reason."""
+    """Position and length of each part that was not read, and the reason."""
     faults_omitted: int
     faults_title: str
     passed_over: tuple[tuple[str, int], ...]
     conflicts: tuple[ConflictLine, ...]
     findings: tuple[tuple[str, str], ...]
-    """Severity and sentence of each remark."""
+    """Severity and text of each remark."""
     notes: tuple[str, ...]
 
     @property
     def outranked(self) -> int:
-        """The number of rows that are not used because a more trusted source has the same measurement."""
+        """The number of rows that are not used because a more trusted source provides the same measurement."""
         return sum(counts.outranked for _, counts in self.rows)
 
 

@@ -33,7 +33,7 @@ def find_same(session: Session, sha256: str, observed_utc: str) -> Upload | None
 
 
 def find_with_bytes(session: Session, sha256: str) -> Sequence[Upload]:
-    """Return every upload of these bytes, oldest first."""
+    """Return every upload with these bytes, oldest first."""
     return session.scalars(select(Upload).where(Upload.sha256 == sha256).order_by(Upload.id)).all()
 
 

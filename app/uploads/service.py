@@ -88,7 +88,7 @@ class UploadDetails:
     zone: str | None = None
 
     def checked(self, *, kept_observed_at: str = "", kept_zone: str = "") -> UploadDetails:
-        """Return the details in normal form. `kept_…` are the current values, for fields that are None.
+        """Return the details, normalized. `kept_…` are the current values, for fields that are None.
 
         Raises:
             FieldsInvalid: The kind, time or zone is invalid, the time has no zone, or the time does not exist in it.
@@ -130,7 +130,7 @@ class UploadDetails:
 
     @property
     def observed_utc(self) -> str:
-        """The instant of a checked time in its zone; empty without a time."""
+        """The instant of a checked time in its zone; empty if there is no time."""
         return observed_utc(self.observed_at or "", self.zone or "")
 
 
@@ -141,7 +141,7 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     """Return an upload with the last of its jobs.
 
     Raises:
-        NotFound: There is no upload of this number.
+        NotFound: There is no upload with this number.
     """
     row = _found(session, upload_id)
     return copied(StoredUpload, row, job=jobs.latest(session, [row.id]).get(row.id))
@@ -350,7 +350,7 @@ def clean_filename(text: str) -> str:
 
 
 def _read_time(text: str) -> tuple[str, str | None, str | None]:
-    """Return a local time in normal form, the UTC offset in it, and an error."""
+    """Return a local time, normalized, the UTC offset in it, and an error."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -366,7 +366,7 @@ def _read_time(text: str) -> tuple[str, str | None, str | None]:
 
 
 def observed_utc(observed_at: str, zone: str) -> str:
-    """Return the instant of a time in its zone, as stored: 2026-11-21T08:30:00Z. Empty without a time.
+    """Return the instant of a time in its zone, as stored: 2026-11-21T08:30:00Z. Empty if there is no time.
 
     Both have been checked: the time exists in the zone, and only once.
     """
@@ -388,7 +388,7 @@ def _zone(text: str) -> tzinfo:
 
 
 def _read_zone(text: str) -> tuple[str, str | None]:
-    """Return a zone in normal form, and an error."""
+    """Return a zone, normalized, and an error."""
     if text.upper() in _UTC_NAMES:
         return "UTC", None
     if _OFFSET.fullmatch(text):
@@ -411,7 +411,7 @@ def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
 
 
 def kind_of(upload: StoredUpload) -> Kind | None:
-    """Return the kind of an upload: as specified, else as detected."""
+    """Return the kind of an upload: the specified one, or else the detected one."""
     return cast("Kind | None", upload.kind or upload.detected_kind or None)
 
 

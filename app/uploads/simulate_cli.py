@@ -85,7 +85,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
 
 def _show(done: int, total: int) -> None:
-    """Show progress in one line of a terminal; show nothing without a terminal."""
+    """Show progress on one line of a terminal; show nothing if the output is not a terminal."""
     if sys.stderr.isatty():
         bar = "#" * (WIDTH * done // max(total, 1))
         end = "\n" if done == total else ""

@@ -1,4 +1,4 @@
-"""REST interface of measured usage. app/web/problems.py turns its errors into problem documents."""
+"""REST interface of measured usage. app/web/problems.py converts its errors to problem documents."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def list_structures(
         str | None, Query(max_length=100, description="Part of the structure's or the group's name.")
     ] = None,
 ) -> MeasuredStructuresAnswer:
-    """Return structures by group and name, a page at a time, with their latest figures and the plans that use them."""
+    """Return a page of structures, sorted by group and name, with their latest figures and the plans that use them."""
     return copied(MeasuredStructuresAnswer, service.list_structures(session, asked, search=search))
 
 

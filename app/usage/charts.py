@@ -99,7 +99,7 @@ def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
 
 
 def held_from(moments: Iterable[tuple[datetime, int | None]], before: int | None, first: datetime) -> Moments:
-    """Return the changes of a limit; the one before the period applies from its beginning."""
+    """Return the changes of a limit; the last one before the period applies from the beginning of the period."""
     found: list[tuple[datetime, float]] = [] if before is None else [(first, before)]
     for at, value in moments:
         # Each record repeats the limit; only changes are steps of the line.

@@ -67,7 +67,7 @@ class ObservedTotals(Answer):
 
     @property
     def are_of_one_hour(self) -> bool:
-        """Whether all known limits were observed in one hour."""
+        """Whether all known limits were observed in the same hour."""
         return None in (self.entries_at, self.elements_at) or self.entries_at == self.elements_at
 
 
@@ -205,7 +205,7 @@ class QueueFigures(Answer):
 
     @property
     def is_persistent(self) -> bool | None:
-        """Whether any message was persistent; None if that was not measured, or nothing was put."""
+        """Whether any message was persistent; None if that was not measured, or no message was put."""
         if self.persistent_puts is None or not self.persistent_of:
             return None
         return self.persistent_puts > 0

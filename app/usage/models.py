@@ -76,7 +76,7 @@ class HourlyStructureUsage(Base):
     full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
     coupling_facilities: Mapped[str | None] = mapped_column(String(LONGEST_FACILITIES))
-    """Coupling facilities at the last observation in the hour, separated by blanks, the primary one first."""
+    """Coupling facilities at the last observation in the hour, separated by blanks, the primary first."""
     is_duplexed: Mapped[bool | None] = mapped_column(Boolean)
     """Whether the structure was duplexed; null if no record of the hour shows it."""
     policy_duplex: Mapped[str | None] = mapped_column(String(8))

@@ -1,4 +1,4 @@
-"""Observations of a structure other than its use: when it was full, its current allocation, and where it is."""
+"""Observations of a structure other than its use: when it was full, its current allocation, and its placement."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ObservedPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Duplexing(Answer):
-    """The duplexing of a structure, as last observed. Null: no record shows it."""
+    """The duplexing of a structure, as last observed. Null means that no record shows it."""
 
     is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same data.")] = None
     observed_at: Annotated[
@@ -82,12 +82,12 @@ class ObservedStructure:
     cut_off: CutOff | None = None
     allocated: ObservedAllocation | None = None
     placed: tuple[ObservedPlacement, ...] = ()
-    """The newest placement first."""
+    """The placements, newest first."""
     duplexing: Duplexing = field(default_factory=Duplexing)
 
     @property
     def coupling_facilities(self) -> tuple[str, ...]:
-        """Names of coupling facilities, the one of the newest record first."""
+        """Names of coupling facilities, the one in the newest record first."""
         return tuple(each.coupling_facility for each in self.placed)
 
 

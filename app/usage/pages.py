@@ -46,7 +46,7 @@ MOST_QUEUES = 200
 
 @dataclass(frozen=True, slots=True)
 class PeriodChoice:
-    """A length of time to choose."""
+    """A length of time that the user can choose."""
 
     label: str
     href: str
@@ -137,7 +137,7 @@ class QueuePage(Page):
 
 @router.get("/usage")
 def structures(request: Request, session: SessionDep) -> Response:
-    """Show all measured structures by group and name."""
+    """Show all measured structures, sorted by group and name."""
     search = request.query_params.get("search", "").strip()[:100]
     found = service.list_structures(session, PageRequest.of_address(request), search=search or None)
     page = UsageListPage(

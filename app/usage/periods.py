@@ -65,7 +65,7 @@ def instant(value: datetime) -> str:
 
 
 def step_for(first: datetime, past: datetime) -> Step:
-    """Return hours for short periods, days for longer ones."""
+    """Return the step of a period: hours for short periods, days for longer ones."""
     return "hour" if past - first <= MOST_DAYS_BY_HOUR * DAY else "day"
 
 
@@ -85,7 +85,7 @@ def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
 def choose(asked: Mapping[str, str], *, first_hour: datetime, last_hour: datetime) -> tuple[Period, str]:
     """Return the period that the parameters of an address select, and their error; empty if there is none.
 
-    The default is the period of the usual length.
+    The default is a period of the usual length.
 
     `from` and `to` are days, both included, or times, of which `to` is the end.
     """

@@ -40,13 +40,13 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class PlanForm(Form):
-    """All fields as typed, and which queues are ticked."""
+    """All fields as typed, and the ticked queues."""
 
     queues: frozenset[QueueKey] = frozenset()
     action: str = "check"
 
     def with_problem(self, name: str, message: str) -> PlanForm:
-        """Return the form with an error next to a field, or above all fields without one of that name."""
+        """Return the form with an error next to a field, or above all fields if no field has that name."""
         field = self.fields.get(name)
         if field is None:
             return replace(self, errors=(*self.errors, f"{name}: {message}" if name else message))
@@ -85,14 +85,14 @@ def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
 
 
 def key_of(text: str) -> QueueKey:
-    """Return structure and queue of `STRUCTURE/QUEUE`; a queue's name may have more slashes."""
+    """Return structure and queue of `STRUCTURE/QUEUE`; the name of a queue may contain more slashes."""
     # The name of a structure cannot have a slash.
     structure, _, queue = text.partition("/")
     return structure, queue
 
 
 def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
-    """Return the form with its errors, and the question that it asks, or None while it has errors."""
+    """Return the form with its errors, and the question that it asks, or None if it has errors."""
     form, values = _read(form, needs_outage=True)
     level = values["cfcc_level"]
     if isinstance(level, int) and not 1 <= level <= 99:  # noqa: PLR2004 - as the plan document has it
@@ -108,7 +108,7 @@ def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
 
 
 def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Reckoning | None]:
-    """Return the form with its errors, and how to convert measured figures, or None while it has errors."""
+    """Return the form with its errors, and how to convert measured figures, or None if it has errors."""
     form, values = _read(form, needs_outage=needs_outage, of_plan=False)
     return form, None if form.has_errors else Reckoning(**_reckoning(form, values))
 

@@ -48,7 +48,7 @@ class QueueRow:
     is_ticked: bool
     p95: FormField
     planned: str = ""
-    """The current values in the plan that is updated; empty if it does not have the queue."""
+    """The current values in the plan that is updated; empty if it does not contain the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class MeasuredForm:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanFromUsagePage(MeasuredForm, Page):
-    """A new plan: measured figures, and fields for what measurements do not show."""
+    """A new plan: measured figures, and fields for values that measurements do not contain."""
 
     structures: Annotated[tuple[StructureRows, ...], "Application structures and their queues"]
     others: Annotated[
@@ -186,7 +186,7 @@ def ticked_of(asking: Asking, form: PlanForm) -> list[MeasuredBasis]:
 def check(
     form: PlanForm, made: DraftPlan, *, nothing: str, preview_of: Callable[[PlanDocument], Preview]
 ) -> tuple[PlanForm, tuple[PlanDocument, Preview] | None]:
-    """Return the form with its errors, and the document with its preview, None while there are errors.
+    """Return the form with its errors, and the document with its preview, None if there are errors.
 
     `nothing` is the error of a draft without any of the ticked queues.
     """
@@ -253,7 +253,7 @@ def into(qsg: str, plan: str) -> str:
 
 
 def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
-    """Return the plans of the group among the first page of plans found by its name."""
+    """Return the plans of the group on the first page of a search for its name."""
     found = plans.list_plans(session, PageRequest(per_page=MOST_PER_PAGE), search=qsg).items
     query = urlencode(period.query())
     return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)

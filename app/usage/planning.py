@@ -241,7 +241,7 @@ def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
 
 
 def _managers(asked: PlanQuestion) -> Iterator[str]:
-    """Yield a remark on queue managers in the records that the plan does not have."""
+    """Yield a remark on queue managers that are in the records but not in the plan."""
     given, seen = asked.queue_managers, asked.queue_managers_observed
     left_out = [name for name in seen if name not in given] if isinstance(given, list) else []
     if left_out:
@@ -456,7 +456,7 @@ def _backlog(figures: QueueFigures, asked: Reckoning) -> JsonObject | None:
 
 
 def _rounded(value: Fraction, digits: Decimal) -> Decimal:
-    """Return a value rounded up, because a plan must never have less than was measured."""
+    """Return a value rounded up, because a plan must never assume less than was measured."""
     # normalize returns 1E+3; adding 0 turns it into 1000.
     exact = Decimal(value.numerator) / Decimal(value.denominator)
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
@@ -532,11 +532,11 @@ def _queues_counted(count: int) -> str:
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
-    """Return names for a sentence; of many, only the first ones and the number of the others."""
+    """Return names for a sentence; if there are many, only the first ones and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def can_be_planned(structure: str) -> bool:
-    """Return whether it is an application structure; every plan already has the administrative and system structures."""
+    """Return whether a structure is an application structure; every plan already has the others."""
     return structure not in OWN_STRUCTURES

@@ -178,7 +178,7 @@ QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
 
 
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Return measured structures by group and name, with their latest figures and their number of queues."""
+    """Return measured structures, sorted by group and name, with their latest figures and their number of queues."""
     kept = StoredMeasuredStructure
     # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
@@ -280,7 +280,7 @@ def limits_before(session: Session, qsg: str, structure: str, before: datetime) 
 def full_hours(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[int, datetime, datetime] | None:
-    """Return how often a structure was full in a period, and in which first and last hour; None if never."""
+    """Return how often a structure was full in a period, with the first and the last such hour; None if never."""
     hours = HourlyStructureUsage
     query = select(func.sum(hours.structure_full_count), func.min(hours.hour), func.max(hours.hour)).where(
         hours.qsg == qsg,
@@ -383,7 +383,7 @@ def queue_hours(
 def queue_figures(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """Return sums and extremes of every queue of a structure over a period."""
+    """Return sums and extremes for every queue of a structure over a period."""
     hours = HourlyQueueUsage
     query = select(
         hours.structure,
@@ -452,7 +452,7 @@ def _of_structure(
 def smds_figures(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
-    """Return extremes of every shared message data set of a structure over a period."""
+    """Return extremes for every shared message data set of a structure over a period."""
     hours = HourlySmdsUsage
     query = select(
         hours.queue_manager,

@@ -31,7 +31,7 @@ DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
 
 
 class RollupInvalid(PlannerError):
-    """The lines are not roll-ups, because jobs and application have different versions, or the job was cut short."""
+    """The lines are not roll-ups, because the jobs and the application differ in version, or the job was cut short."""
 
 
 @dataclass(frozen=True, slots=True)

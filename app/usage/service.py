@@ -62,7 +62,7 @@ class Span(NamedTuple):
 def list_structures(
     session: Session, asked: PageRequest, *, search: str | None = None
 ) -> ResultPage[MeasuredStructure]:
-    """Return measured structures by group and name. `search` matches parts of both, ignoring case."""
+    """Return measured structures, sorted by group and name. `search` matches parts of both, ignoring case."""
     # PostgreSQL rejects texts with a null character.
     search = " ".join(search.replace("\0", " ").split()) if search else None
     rows, total = repository.page_of_structures(
@@ -158,7 +158,7 @@ def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
 
 
 def _are_names(*names: str) -> bool:
-    """Return whether these can be names; PostgreSQL rejects texts that contain a null character."""
+    """Return whether these texts can be names; PostgreSQL rejects texts that contain a null character."""
     return all(name.isprintable() for name in names)
 
 

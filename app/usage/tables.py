@@ -28,17 +28,17 @@ _QUEUE = (
 
 
 def usage_table(points: Iterable[UsagePoint]) -> Table:
-    """Return a line for each hour or day of a structure."""
+    """Return the table of a structure, with a line for each hour or day."""
     return _table(_USAGE, points)
 
 
 def queues_table(queues: Iterable[QueueFigures]) -> Table:
-    """Return a line for each queue of a structure."""
+    """Return the table of the queues of a structure, with a line for each."""
     return _table(_QUEUES, queues)
 
 
 def queue_table(points: Iterable[QueuePoint]) -> Table:
-    """Return a line for each hour or day of a queue."""
+    """Return the table of a queue, with a line for each hour or day."""
     return _table(_QUEUE, points)
 
 

@@ -43,7 +43,7 @@ def short(value: float) -> str:
 
 
 def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
-    """Return zero and three to six round values above it; the last is not below the highest."""
+    """Return zero and three to six round values above it; the last is not below the highest value."""
     if highest <= 0:
         return (0.0, 1.0)
     size = 10.0 ** math.floor(math.log10(highest))
@@ -108,7 +108,7 @@ class Linear(Axis):
     """An axis of numbers."""
 
     steps: tuple[float, ...] = ()
-    """Steps between labeled values, the smallest first; empty: any round step."""
+    """Possible steps between labeled values, smallest first; if empty, any round step is possible."""
     suffix: str = ""
     is_whole: bool = True
     is_signed: bool = False
@@ -223,7 +223,7 @@ class Duration(Axis):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Axis):
-    """An axis of names in their order, at equal distances."""
+    """An axis of names in their order, equally spaced."""
 
     names: tuple[str, ...] = ()
 

@@ -1,6 +1,6 @@
 """Plotly's script for pages with charts, from the installed package and not from another site.
 
-It has 4.8 MB. It is compressed once, at the first request; browsers cache it until the version changes.
+The script is 4.8 MB in size. It is compressed once, at the first request; browsers cache it until the version changes.
 """
 
 from __future__ import annotations

@@ -269,11 +269,11 @@ class Sheet:
         return on_lines + _ON_A_LEVEL * on_levels + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
 
     def on_labels(self, place: Place, text: str, frame: Box) -> bool:
-        """Return whether a label there would cover another or leave the frame."""
+        """Return whether a label in this position would cover another or leave the frame."""
         return self.cost(*place, _width(text) * _STRONG, frame) >= _ON_A_LABEL
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
-        """Yield places all over a frame, with their cost and their distance from the preferred place."""
+        """Yield places across the whole frame, with their cost and their distance from the preferred place."""
         for row in range(int((frame[3] - frame[1]) // _LABEL_STEP)):
             y = frame[1] + _ABOVE + 1 + row * _LABEL_STEP
             for column in range(int((frame[2] - frame[0] - width) // _COLUMN) + 1):
@@ -556,7 +556,7 @@ def _stepped(points: Sequence[Place]) -> list[Place]:
 def _spaced(points: Sequence[Place]) -> Iterator[Place]:
     """Yield the points of a line that are at least a piece apart, and its last point.
 
-    A curve has a point for each pixel; a box for each of them made the placement of labels most of the work of a page.
+    A curve has a point for each pixel; with a box for each of them, placing labels took most of the time of a page.
     """
     last: Place | None = None
     for x, y in points[:-1]:

@@ -1,7 +1,7 @@
 """Charts in the units of their data: numbers, days and moments, never coordinates.
 
 A feature builds a `Chart` or a `BarChart`. `app/web/chart_svg.py` draws it for wide and for narrow pages, and
-`app/web/chart_plotly.py` turns it into the figure that readers zoom. `style` is always a CSS class.
+`app/web/chart_plotly.py` converts it to the figure that readers can zoom. `style` is always a CSS class.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Compression(GZipMiddleware):
     """Starlette's compression, skipped for clients that do not accept it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Compress the response if the client accepts gzip; send `Vary` in any case."""
+        """Compress the response if the client accepts gzip; always send `Vary`."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -49,7 +49,7 @@ _BLANKS = re.compile(r"[\s,;]+")
 
 
 def digits_in(text: str, *, most: int = 9) -> int | None:
-    """Return the number in a text from an address, or None if it is not one of at most this many digits."""
+    """Return the number in a text from an address, or None if it is not a number with at most this many digits."""
     # `isdigit` alone accepts superscripts, which `int` refuses.
     return int(text) if text.isascii() and text.isdigit() and len(text) <= most else None
 

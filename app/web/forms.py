@@ -149,9 +149,9 @@ async def read_posted(
 
     Args:
         request: The request.
-        largest_bytes: The longest text of a field; a longer one is refused.
-        most_files: A form with more files is refused.
-        most_fields: A form with more fields is refused.
+        largest_bytes: Maximum length of the text of a field; a longer one is refused.
+        most_files: Maximum number of files; a form with more is refused.
+        most_fields: Maximum number of fields; a form with more is refused.
         largest_file_bytes: Maximum size of a file; one more byte is read, so that its reader can refuse it.
     """
     texts, files = [], []

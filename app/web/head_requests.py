@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadAsGet:
-    """Middleware that turns HEAD into GET for the routes and removes the body of the response."""
+    """Middleware that passes HEAD requests to the routes as GET and removes the body of the response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -142,7 +142,7 @@ class Problem(Answer):
     @computed_field(exclude_if=lambda omitted: omitted is None)
     @property
     def errors_omitted(self) -> int | SkipJsonSchema[None]:
-        """The number of further fields with errors."""
+        """The number of further errors, which are not listed."""
         return len(self.errors) - MOST_ERRORS if len(self.errors) > MOST_ERRORS else None
 
 
@@ -185,7 +185,7 @@ def is_wanted_as_page(request: Request) -> bool:
 
 
 def problem_response(request: Request, problem: Problem) -> Response:
-    """Render a problem in the form that the client reads."""
+    """Render a problem in the format that the client reads."""
     if is_wanted_as_page(request):
         return _page(request, problem)
     return Response(
@@ -211,7 +211,7 @@ def _page(request: Request, problem: Problem) -> Response:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    """Log an unexpected error under a reference, and tell the client only the reference."""
+    """Log an unexpected error under a reference, and send the client only the reference."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
     detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
@@ -226,7 +226,7 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 
 def unavailable(request: Request, error: Exception) -> Response:
-    """Log that the database did not answer, and tell the client to try again."""
+    """Log that the database did not answer, and ask the client to try again."""
     reference = secrets.token_hex(6)
     logger.error("Reference %s: the database failed: %s", reference, error)
     detail = (
@@ -238,7 +238,7 @@ def unavailable(request: Request, error: Exception) -> Response:
 
 
 class UnexpectedErrors:
-    """Middleware that turns unhandled exceptions into an answer with a reference.
+    """Middleware that converts unhandled exceptions to a response with a reference.
 
     Starlette's own handler is outside all other middleware, so its answer would lack the security headers.
     """

@@ -20,7 +20,7 @@ def check_question(request: Request) -> None:
     """Raise an error for parameters that the question of this route does not have or cannot read.
 
     Routers use it as a dependency. FastAPI also reads the question, but uses the last of several values and reports
-    errors in the words of pydantic.
+    errors in the wording of pydantic.
 
     Raises:
         InputInvalid: A parameter is not valid; every error is listed.
@@ -37,7 +37,7 @@ def check_question(request: Request) -> None:
 
 
 def check_parameters(request: Request) -> None:
-    """Raise an error like check_question, but with the problem type of FastAPI's own errors.
+    """Raise the same errors as check_question, but with the problem type of FastAPI's own errors.
 
     The first questions were published with that type, and clients may rely on it.
 

@@ -159,7 +159,7 @@ def static_version(path: str) -> str:
 def group_digits(digits: str) -> Markup:
     """Return a decimal number with its integer part in groups of three.
 
-    The style sheet separates the groups, not a character, so that readers copy the bare number.
+    The style sheet separates the groups instead of a character, so that readers copy the bare number.
 
     >>> group_digits("1234567.5")
     Markup('<span class="n">1<span class="g">234</span><span class="g">567.5</span></span>')
@@ -234,7 +234,7 @@ def when(value: datetime) -> Markup:
 
 
 def compact(value: object, most: int = 400) -> Markup | str:
-    """Return a JSON value in one line: texts unchanged, numbers grouped, a dash for an empty value.
+    """Return a JSON value on one line: texts unchanged, numbers grouped, a dash for an empty value.
 
     >>> compact({"name": "Q", "message_bytes": {"mean": 300, "p95": 900}, "backlog": None, "persistent": True})
     'name Q, message_bytes (mean 300, p95 900), persistent yes'
@@ -264,7 +264,7 @@ def _within(value: object) -> str:
 
 
 def percent(value: float | Fraction) -> Markup:
-    """Return a share in percent with one digit, rounded up, so that a full structure is never shown as less."""
+    """Return a share in percent with one decimal, rounded up, so that a full structure is never shown as less."""
     tenths = ceil_fraction(Fraction(value) * 10)
     return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
 
@@ -286,7 +286,7 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
 
 
 def short(value: float, digits: int = 2) -> Markup:
-    """Return a number with few digits after the point, without trailing zeros.
+    """Return a number with few decimals, without trailing zeros.
 
     >>> short(714.5), short(12.0)
     (Markup('<span class="n">714.5</span>'), Markup('<span class="n">12</span>'))

@@ -1,4 +1,4 @@
-"""Files for browsers: style sheets, scripts, pictures."""
+"""Files for browsers: style sheets, scripts, images."""
 
 from __future__ import annotations
 

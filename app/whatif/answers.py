@@ -56,7 +56,7 @@ def losses(
 
     Args:
         document: The plan.
-        others: Names and documents of further plans.
+        others: Names and documents of other plans.
         curves: The fitted curves.
         at: Whether structures are counted with INITSIZE or with SIZE.
     """
@@ -68,7 +68,7 @@ def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, Pl
     """Return the latest versions of stored plans.
 
     Raises:
-        PlanNotFound: There is no plan of one of these names.
+        PlanNotFound: There is no plan with one of these names.
     """
     # The command line answers without the package that stores plans, because importing it takes long.
     from app.plans import service

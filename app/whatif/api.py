@@ -68,7 +68,7 @@ def advise(
 def recover(
     question: Annotated[RecoveryQuestion, Query()], body: DocumentBody, curves: CurvesDep
 ) -> Recovery:
-    """Take a plan, a recovery time and the rate of your logs; return bytes, seconds and the longest interval."""
+    """Take a plan, a recovery time and your log rate; return backup sizes, recovery times and the longest interval."""
     return ask(recovery, read_json(body), question, curves)
 
 

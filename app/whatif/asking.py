@@ -74,7 +74,7 @@ SentDep = Annotated[PostedForm, Depends(sent_form)]
 
 
 def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocument | None]:
-    """Return the plan that a page uses: the stored one of this name, or the example, or none yet.
+    """Return the plan that a page uses: the stored one with this name, the example, or none yet.
 
     The example is used if it is requested, or if nothing is stored.
     """
@@ -121,7 +121,7 @@ def add_page(router: APIRouter, path: str, page: PlanPage) -> None:
 
 
 def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:
-    """Return the stored plans of these names, without missing ones and without `but`."""
+    """Return the stored plans with these names, except missing ones and the plan `but`."""
     found = []
     for name in dict.fromkeys(names):
         if name != but:

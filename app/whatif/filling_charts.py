@@ -41,7 +41,7 @@ class Happening:
 
 
 def happenings(found: FillingUp, *, most_of_queues: int) -> tuple[tuple[Happening, ...], int]:
-    """Return the numbered events of the structure and the first events of queues, in order of time.
+    """Return the numbered events of the structure and the first events of queues, in chronological order.
 
     The second value is the number of omitted events of queues.
     """
@@ -165,7 +165,7 @@ def _offloaded(found: FillingUp) -> Chart:
 
 
 def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
-    """Yield signs of queues, with one sign for all at the same place."""
+    """Yield signs of queues, with one sign for all at the same position."""
     at: dict[tuple[str, int], list[FillingEvent]] = {}
     places_per_minute = _SIGN_PLACES / float(found.outage_minutes)
     for moment in found.events:

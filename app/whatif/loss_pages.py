@@ -128,7 +128,7 @@ class CfLossPage(Page):
 
 @router.get("/whatif/cf-loss")
 def show(request: Request, session: SessionDep) -> Response:
-    """Show the answer for the plan that the address names, else the form, or the example if nothing is stored."""
+    """Show the answer for the plan that the address names, otherwise the form, or the example if nothing is stored."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, session, asked, document, query.get("at", ""), query.getlist("with"))

@@ -51,5 +51,5 @@ def _text(each: WhiteSpace) -> str:
 
 
 def _amount(size_bytes: int) -> str:
-    """Return a size for the text next to a bar; the table has parts of a MiB."""
+    """Return a size for the text next to a bar; the table shows fractions of a MiB."""
     return f"{grouped(round(size_bytes / MIB))} MiB"

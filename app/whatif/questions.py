@@ -38,12 +38,12 @@ class WhatIfQuestion(QuestionLink):
     """
 
     def router(self) -> APIRouter:
-        """Return the routes of its page, imported on use."""
+        """Return the routes of its page, imported when it is used."""
         found: APIRouter = import_module(f"app.whatif.{self.pages}").router
         return found
 
     def question(self) -> type[Question]:
-        """Return the model of the question, imported on use."""
+        """Return the model of the question, imported when it is used."""
         found: type[Question] = self._named(self.model)
         return found
 

@@ -1,4 +1,4 @@
-"""The page of backup and recovery: sizes of backups, times of recovery, time between backups."""
+"""The page of backup and recovery: backup sizes, recovery times, and the time between backups."""
 
 from __future__ import annotations
 

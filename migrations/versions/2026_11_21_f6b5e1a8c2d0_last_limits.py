@@ -1,4 +1,4 @@
-"""The hours of the last limits of entries and of elements, because a display may show only one of the two.
+"""The hours of the last limits of entries and of elements, because a display may show only one of them.
 
 Revises: e5a4d0f7b1c9.
 """

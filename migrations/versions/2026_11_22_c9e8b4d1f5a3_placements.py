@@ -1,4 +1,4 @@
-"""Coupling facilities and duplexing of a structure by hour, which a plan from usage takes over.
+"""Coupling facilities and duplexing of structures by hour, for plans that are created from usage.
 
 Stored hours have no values until their days are rolled up again. Revises: b8d7a3c0e4f2.
 """

@@ -70,7 +70,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "db2/lob_bytes_at_backlog": ("LOB space in Db2 for the group, at this backlog", "bytes"),
     "db2/lob_bytes_when_full": ("LOB space in Db2 for the group, when SIZE is full", "bytes"),
 }
-"""Labels of the figures of a structure that are shown, by their name in the JSON answer."""
+"""Labels of the figures of a structure that the page shows, by their names in the JSON answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ class QuickForm(Form):
 
 
 def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]:
-    """Return the form as typed, and its plan document, or None while a field has an error.
+    """Return the form as typed, and its plan document, or None if a field has an error.
 
     Args:
         query: The parameters of the address; missing fields get their defaults.

@@ -1,4 +1,4 @@
-"""Security headers on every response, with which browsers block everything that the pages never do."""
+"""Security headers on every response, which make browsers block everything that the pages never do."""
 
 from __future__ import annotations
 

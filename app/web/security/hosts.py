@@ -1,7 +1,7 @@
 """Answer only requests that address this service by one of its names.
 
-Another site can let its name resolve to 127.0.0.1 (DNS rebinding), so that browsers treat its pages and this service as
-one origin. The Host header still contains the foreign name.
+Another site can make its name resolve to 127.0.0.1 (DNS rebinding), so that browsers treat its pages and this service
+as one origin. The Host header still contains the foreign name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Accept requests that change or compute something only from this service's own pages and from programs.
+"""Accept requests with an unsafe method only from this service's own pages and from programs.
 
 Browsers state the origin of a request, other clients do not, so no token is needed:
 
