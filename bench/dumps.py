@@ -191,7 +191,7 @@ def _run(what: str, dump: Path, work: Path) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do one measurement in this process."""
+    """Run one measurement in this process."""
     parser = argparse.ArgumentParser(prog="python -m bench.dumps", description=__doc__)
     parser.add_argument("what", choices=("arrow", "arrow-spark"))
     parser.add_argument("dump", type=Path)

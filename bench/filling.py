@@ -92,7 +92,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
         times: dict[str, list[float]] = {what: [] for what in asked}
         for nth in range(rounds + 1):
             for what, ask in asked.items():
-                # CPU time, because the page must stay within its aim on a busy machine as well.
+                # CPU time, because the page must also meet its target on a busy machine.
                 start = time.process_time()
                 await ask(nth)
                 if nth:  # the first round also loads modules and templates

@@ -54,7 +54,7 @@ class Case:
     level: float
     coming: Days
     came: Floats
-    """The peaks of those days without exceptional days; nan if not measured."""
+    """The peaks of the days in `coming`, without exceptional days; nan if not measured."""
     came_with_exceptional: Floats | None
     crossed: int
     """The day on which the level was crossed, even if it is beyond the horizon."""
@@ -285,7 +285,7 @@ def measure_all_knowing(structures: int, *, first: int = UNSEEN) -> Tally:
         history = len(sample.days)
         noise = np.log(sample.peaks / truth.expected[:history])
         ordinary = np.isfinite(noise) & (np.abs(noise) < ORDINARY * truth.noise)
-        # The noise of an exceptional day tells nothing about the days after it.
+        # The noise of an exceptional day says nothing about the days after it.
         ordinary[list(truth.backlog_days)] = False
         last = int(np.flatnonzero(ordinary)[-1])
         lasting = truth.noise_autocorrelation
@@ -377,7 +377,7 @@ def candidate_table(tallies: dict[str, Tally]) -> list[str]:
 
 
 def ms_each(tally: Tally) -> str:
-    """Return the CPU time of one forecast in words."""
+    """Return the CPU time of one forecast as text."""
     return f"{MS * float(np.median(tally.seconds)):.0f} ms of processor time each, at most {MS * max(tally.seconds):.0f}"
 
 

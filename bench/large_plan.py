@@ -37,7 +37,7 @@ def measure(*, structures: int, queues: int, rounds: int) -> Computed:
         "evaluate": lambda: evaluate(plan),
     }
     times: dict[str, list[float]] = {name: [] for name in steps}
-    # The steps alternate, so that other load on the machine affects all of them alike.
+    # The steps alternate, so that other load on the machine affects all of them equally.
     for _ in range(rounds):
         for name, step in steps.items():
             start = time.process_time()

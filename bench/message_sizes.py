@@ -176,7 +176,7 @@ def capacity(mix: Mix, rules: Rules, *, level: int, initsize: str) -> Compared:
 def need(mix: Mix, rules: Rules, *, level: int, backlog: int) -> Compared:
     """Compare a backlog with the messages that the structure sized for it holds while its rules apply.
 
-    `planned` and `counted` are exchanged, so that `percent` has the sign of the error of the size.
+    `planned` and `counted` are swapped, so that `percent` has the sign of the error of the size.
     """
     found, load = structure_of(mix, rules, level=level, initsize=None, backlog=backlog)
     entries, elements = pools_of(found, load, found.sizes.need_bytes)
@@ -202,7 +202,7 @@ def initsize_for(mean: int) -> str:
 def spans(
     widths: Sequence[float] = WIDTHS, means: Sequence[int] = MEANS
 ) -> Iterator[tuple[float, str, list[float]]]:
-    """Yield differences [percent] for each width and set of rules, and those of sizes as `need`."""
+    """Yield differences [percent] for each width and set of rules, with the differences of sizes under `need`."""
     for width in widths:
         mixes = [(mean, mix_of(mean, width, cut_at)) for mean in means for cut_at in CUT_AT]
         for name, rules in RULE_SETS.items():
@@ -223,7 +223,7 @@ def spans(
 
 
 def span(differences: Sequence[float]) -> str:
-    """Return the lowest and the highest difference in words."""
+    """Return the lowest and the highest difference as text."""
     return f"{min(differences):+.1f} to {max(differences):+.1f} %"
 
 

@@ -526,7 +526,8 @@ def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: i
         for number in range(rounds):
             for name, url in urls.items():
                 make_history(url, range(next_day + number, next_day + number + 1), structures=structures)
-                # Each run is given the days of the one before, like the application, so that it reduces only the new day.
+                # As in the application, each run is given the days of the previous run, so that it reduces only the new
+                # day.
                 night, published[name] = one_night(url, Path(folder), published[name])
                 found[name].append(night)
     return found

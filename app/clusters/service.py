@@ -92,7 +92,7 @@ def decide_body(body: bytes, *, mode: Mode) -> DecisionAnswer:
 def load_answer(document: PlanDocument, curves: Curves) -> ClusterLoadAnswer:
     """Calculate the load of a plan's clusters on its structures."""
     result = evaluate(document, curves, compares=False)
-    # A plan without clusters is answered by an empty load, not by an error.
+    # A plan without clusters gets an empty load as its answer, not an error.
     load = result.clusters or ClusterLoad(flows=(), structures=(), assumptions=())
     return ClusterLoadAnswer(
         qsg=document.qsg,

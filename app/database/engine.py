@@ -28,8 +28,8 @@ SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
 """Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Number of connections that stay open, and of further ones if all are busy: together as many as the service has
-threads.
+"""Number of connections that stay open, and number of additional ones if all are busy; the sum is the number of threads
+of the service.
 """
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
@@ -46,7 +46,7 @@ class DatabaseUnusable(PlannerError):
 def is_unusable(error: DBAPIError) -> bool:
     """Return whether the database itself failed: it does not answer, or its file is damaged or not SQLite.
 
-    Errors that a statement causes, such as a violated constraint, are subclasses of DatabaseError and have other types.
+    Errors that a statement causes, such as a violated constraint, are other subclasses of DatabaseError.
     """
     return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
 
@@ -86,7 +86,7 @@ class Database:
         self._lock = threading.Lock()
         self._is_ready = False
         self.engine = _engine(url)
-        weakref.finalize(self, self.engine.dispose)  # closes connections of an application that is dropped
+        weakref.finalize(self, self.engine.dispose)  # closes the connections of a discarded application
         self._writing = self.engine.execution_options(**{WRITES: True})
 
     def prepare(self) -> None:

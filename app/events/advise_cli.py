@@ -126,7 +126,7 @@ def _rates(arguments: argparse.Namespace) -> int:
         return EXIT_OK
     for taken in made.taken:
         rates = f"{float(taken.put_rate_per_s):g} puts and {float(taken.get_rate_per_s):g} gets per second"
-        # On standard error, because standard output carries the plan document.
+        # On standard error, because standard output contains the plan document.
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
         sys.stderr.write(f"{passed.queue}: no rates, because {passed.reason}\n")

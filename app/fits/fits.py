@@ -61,7 +61,7 @@ class Fit(CurveFit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitDetails(Fit):
-    """One version of a fitted curve, with the cuts of its series."""
+    """One version of a fitted curve, with the breaks in its series."""
 
     cuts: tuple[Cut, ...]
     findings: tuple[Finding, ...] = ()
@@ -141,7 +141,7 @@ def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]
 
 
 def details(session: Session, version: int) -> FitDetails:
-    """Return one version with its cuts.
+    """Return one version with the breaks in its series.
 
     Raises:
         NotFound: There is no such version.

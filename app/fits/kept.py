@@ -29,7 +29,7 @@ def curves_in(database: Database) -> Curves:
     """Return a lookup in a database. Each call is a short transaction of its own."""
 
     def find(version: int) -> Fit | None:
-        # SQLAlchemy takes long to import, and most commands need no database.
+        # SQLAlchemy is slow to import, and most commands need no database.
         from app.fits import fits
 
         with database.session(writes=False) as session:

@@ -75,7 +75,7 @@ class StructureForecast(Forecast):
 
     @property
     def first_crossing(self) -> Crossing | None:
-        """The level passed first: one already passed, else the earliest by median estimate, else the likeliest."""
+        """The level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
         crossed = [each for each in self.crossings if each.state == "already_crossed"]
         dated = [each for each in self.crossings if each.dates.p50 is not None]
         likely = [each for each in self.crossings if each.state == "possible"]

@@ -1,4 +1,4 @@
-"""A process that prints JSON lines, read while it runs."""
+"""A child process whose JSON lines are read while it runs."""
 
 from __future__ import annotations
 

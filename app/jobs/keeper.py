@@ -161,7 +161,7 @@ class Keeper(ABC):
                 )  # fmt: skip
         except (
             OperationalError
-        ) as error:  # the database is busy or briefly away: the next heartbeat may succeed
+        ) as error:  # the database is busy or briefly unavailable: the next heartbeat may succeed
             self._say(f"the row could not be written: {error.orig}")
         else:
             if not is_own:

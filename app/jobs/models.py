@@ -48,6 +48,6 @@ class JobRun(Base):
     heartbeat_at: Mapped[datetime | None] = mapped_column(Timestamp)
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
     asks: Mapped[str | None] = mapped_column(Text)
-    # Compressed: the report on a dump with thousands of structures has megabytes.
+    # Compressed: the report on a dump with thousands of structures is megabytes long.
     report: Mapped[str | None] = mapped_column(CompressedText)
     log: Mapped[str] = mapped_column(CompressedText)

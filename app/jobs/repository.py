@@ -38,7 +38,7 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
         select(func.max(JobRun.id)).where(JobRun.upload_id.in_(list(upload_ids))).group_by(JobRun.upload_id)
     )
     query = select(JobRun).where(JobRun.id.in_(last))
-    # Reports and logs can have megabytes for each row of a list; raiseload turns an accidental read into an error.
+    # Reports and logs can be megabytes long for each row of a list; raiseload turns an accidental read into an error.
     query = query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
     return {run.upload_id: run for run in session.scalars(query) if run.upload_id is not None}
 

@@ -179,7 +179,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
     Of all kinds that run alone, only one run can be claimed at a time, regardless of the limit.
     """
-    # The lock comes first: two claims that counted at the same time would both find the last free place.
+    # The lock comes first: two claims that counted at the same time would both find the last free slot.
     repository.hold_claims(session)
     run = repository.find(session, job_id, lock=True)
     stale_before = now() - stale

@@ -37,7 +37,7 @@ logger = logging.getLogger("cfplan.jobs")
 
 
 class Watcher:
-    """Starts keepers for runs without one, every few seconds and whenever it is poked."""
+    """Starts keepers for runs without one, every few seconds and whenever `poke` is called."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Watcher:
         """Release the runs of keepers that have ended, without waiting until their heartbeats are stale."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
-        # Most looks find nothing to release, and on SQLite a writing transaction would block all other writers.
+        # Most checks find nothing to release, and on SQLite a writing transaction would block all other writers.
         with self._database.session(writes=False) as session:
             has_left = bool(_left_by_the_dead(session, pids))
         if has_left:
@@ -146,7 +146,7 @@ class Watcher:
 
 
 def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:
-    """Release runs whose process ran on this machine and no longer exists; `ended` contains numbers of ended processes."""
+    """Release runs whose process ran on this machine and no longer exists; `ended` contains IDs of ended processes."""
     for job_id, owner in _left_by_the_dead(session, ended):
         service.let_go(session, job_id, owner)
 
@@ -157,7 +157,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Return whether the process of an owner ran on this machine and no longer exists."""
-    # Process numbers identify nothing on another machine, so runs there wait for a stale heartbeat.
+    # Process IDs mean nothing on another machine, so runs there wait for a stale heartbeat.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():

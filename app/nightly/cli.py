@@ -1,6 +1,7 @@
 """The commands `cfplan nightly`, `cfplan curves` and `cfplan forecasts`, for the terminal and for cron.
 
-They work on the same database as the service. Each command imports its modules when it runs, because that takes long.
+They work on the same database as the service. Each command imports its modules when it runs, because importing them is
+slow.
 """
 
 from __future__ import annotations

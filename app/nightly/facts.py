@@ -54,7 +54,7 @@ def facts_of(session: Session, settings: Settings, *, today: date | None) -> Nig
 
 
 def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[str, int]:
-    """Return the CFCC level of each coupling facility: from the site, else the one on which all plans agree."""
+    """Return the CFCC level of each coupling facility: the one set by the site, or the one on which all plans agree."""
     planned: dict[str, set[int]] = {}
     for plan in plans:
         for facility in json.loads(plan.document)["coupling_facilities"]:

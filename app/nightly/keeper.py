@@ -105,7 +105,7 @@ class NightKeeper(Keeper):
         said: str = ""
         made: JsonObject | None = None
         with self._child(command, kept_open=(held.fileno,)) as child:
-            # A killed keeper cannot end its child; its successor finds the number in the lock's file.
+            # A killed keeper cannot end its child; its successor finds the process ID in the lock file.
             held.names_child(child.pid)
             for event in child.events(every_s=BEAT_S):
                 kind = None if event is None else event.get("event")

@@ -81,6 +81,6 @@ def _end_orphan(named: bytes) -> None:
         return
     pid = int(named)
     with contextlib.suppress(OSError):
-        # The number may belong to another process by now.
+        # The process ID may belong to another process by now.
         if PROGRAM in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.killpg(pid, signal.SIGKILL)

@@ -252,7 +252,7 @@ def is_under_way(state: JobState) -> bool:
 
 
 def summary_of(counts: StoredCounts, *, days_total: int, days_reduced: int) -> str:
-    """Return a summary of the results of a run in words."""
+    """Return a summary of the results of a run as a sentence."""
     if not days_total:
         return "The usage history is empty."
     parts = [

@@ -166,7 +166,7 @@ def run_line(run: Run) -> RunLine:
 
 
 def counts_of(findings: SeverityCounts) -> str:
-    """Return the number of findings of each severity in words.
+    """Return the number of findings of each severity as text.
 
     >>> counts_of(SeverityCounts(warning=1, info=3))
     '1 warning, 3 remarks'
@@ -177,7 +177,7 @@ def counts_of(findings: SeverityCounts) -> str:
 
 
 def duration_words(duration: timedelta | None) -> str:
-    """Return a duration in words.
+    """Return a duration as text, or an empty text for None.
 
     >>> duration_words(timedelta(seconds=7.21)), duration_words(timedelta(seconds=754)), duration_words(None)
     ('7.2 s', '12 min 34 s', '')

@@ -81,7 +81,7 @@ class QueueLine:
 
     @property
     def message_bytes(self) -> str:
-        """The message size or its distribution, in words."""
+        """The message size or its distribution, as text."""
         sizes = self.queue.message_bytes
         return (
             str(sizes)
@@ -175,7 +175,7 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
 
 
 def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
-    """Return the structures, then the second copies, that no coupling facility can hold, in words."""
+    """Return a text that lists the structures, and then the second copies, that no coupling facility can hold."""
     placed = [
         (each["cfrm_name"], bool(each["coupling_facility"]))
         for each in version.result["structures"]
@@ -190,7 +190,7 @@ def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     """Return the names of the structures that cannot be placed, then of those whose second copy cannot be placed.
 
     Args:
-        lacking: Names of structures, and whether only the second copy has no place.
+        lacking: Names of structures, and whether only the second copy cannot be placed.
     """
     return tuple(
         f"the second copy of {name}" if is_second_copy else name

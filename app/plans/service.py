@@ -184,7 +184,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
     """Return the explanations of a version as they were stored: a JSON object keyed by the pointer of the figure."""
     found = repository.read_explanations(session, version.plan_id, version.number)
-    if found is None:  # removed for good since the version was read
+    if found is None:  # removed permanently since the version was read
         raise PlanNotFound(version.name, version.number)
     return found
 

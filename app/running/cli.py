@@ -126,7 +126,7 @@ def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
         write_json({"findings": [each.as_json() for each in refused.findings]})
     sys.stderr.write(f"{refused}\n")
     for each in refused.findings:
-        # The errors are in the message of the refusal already.
+        # The message of the refusal already contains the errors.
         if each.severity == "warning" and not each.acknowledged:
             sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
     return EXIT_FINDINGS

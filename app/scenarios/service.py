@@ -43,7 +43,7 @@ from planner_core.whatif.scenario_report import (
 from planner_core.wire import JsonObject
 
 NAME = re.compile(NAME_PATTERN)
-# In addresses of pages and REST, these words occur in the place of a scenario's name.
+# In addresses of pages and REST, these words appear in the position of a scenario's name.
 RESERVED = frozenset({"compare", "new", "report"})
 LONGEST_NOTE = 2000
 _COMPARISON = "The comparison"

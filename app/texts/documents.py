@@ -33,7 +33,7 @@ def example_text(name: str = EXAMPLE) -> str:
 
 
 def read_file(path: Path) -> PlanDocument:
-    """Read a plan document; JSON if the text begins with a brace, else YAML.
+    """Read a plan document: JSON if the text begins with a brace, otherwise YAML.
 
     Raises:
         DocumentInvalid: The file cannot be read, or is not a plan document.
@@ -60,7 +60,7 @@ def read_text(text: bytes) -> PlanDocument:
 
 
 def parse_text(text: bytes) -> object:
-    """Read JSON or YAML; JSON if the text begins with a brace or a bracket.
+    """Read JSON or YAML: JSON if the text begins with a brace or a bracket, otherwise YAML.
 
     Raises:
         DocumentInvalid: The text is neither.

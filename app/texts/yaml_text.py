@@ -1,6 +1,6 @@
-"""Write JSON values as YAML 1.2 in block style, thousands of queues in a fraction of a second.
+"""Write JSON values as YAML 1.2 in block style; thousands of queues take a fraction of a second.
 
-It supports the values of a plan document: objects with plain keys, lists, texts, numbers, booleans. Objects in lists
+It supports the values of a plan document: objects with plain keys, lists, texts, numbers and booleans. Objects in lists
 that contain no objects, such as queues, take one line each.
 """
 
@@ -54,7 +54,7 @@ def _list_item(item: object, indent: str) -> Iterator[str]:
 
 
 def _one_line(item: object, used: int) -> str:
-    """Return a value as one line if it is short and has no list of objects; else an empty text."""
+    """Return a value as one line if it is short and contains no list of objects, otherwise an empty text."""
     is_list = isinstance(item, (list, tuple))
     if _depth(item) > (1 if is_list else _DEEPEST):
         return ""

@@ -81,7 +81,7 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
     Raises:
         FieldsInvalid: A name is invalid.
     """
-    # z/OS has these names in upper case, however they are typed.
+    # On z/OS, these names are in upper case, however they were typed.
     found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
     problems = []
     if not _SYSTEM.fullmatch(found[0]):

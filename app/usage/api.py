@@ -111,7 +111,7 @@ def read_queue(
     to: To = None,
     by: By = None,
 ) -> QueueUsageAnswer:
-    """Return put rate, message sizes and depth of one queue."""
+    """Return the put rate, message sizes and depth of one queue."""
     period = _period(service.queue_span(session, qsg, structure, name), from_, to, by)
     points, sizes = service.queue_usage(session, qsg, structure, name, period)
     return QueueUsageAnswer(qsg, structure, name, period, points, sizes)

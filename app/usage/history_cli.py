@@ -66,7 +66,7 @@ def _export(arguments: argparse.Namespace) -> int:
         if value is not None:
             # As one word: argparse treats a separate value that begins with a minus as an option.
             command.append(f"--{option}={value}")
-    # The job writes to the same output, so buffered text must go out first.
+    # The job writes to the same output, so buffered text must be written first.
     sys.stdout.flush()
     code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
     if code < 0:

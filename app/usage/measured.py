@@ -231,7 +231,7 @@ class SmdsFigures(Answer):
 
 
 def share(part: int | None, whole: int | None, given: float | None = None) -> Fraction | float | None:
-    """Return a percentage: calculated if both figures are known, else as reported."""
+    """Return a percentage: calculated if both figures are known, otherwise as reported."""
     # A reported percentage is rounded, while counts are exact.
     if part is not None and whole:
         return Fraction(part * 100, whole)

@@ -1,8 +1,8 @@
 """Plan documents from measured usage, and updates of existing ones.
 
 Measurements contain rates, sizes and depths. The user supplies the rest, or it is left out with a remark; no value is
-guessed. No SMF record has the 95th percentile of message sizes: without one from the user, the messages of a queue are
-planned with one size, and the user chooses which.
+guessed. No SMF record contains the 95th percentile of message sizes: if the user supplies none, the messages of a queue
+are planned with one size, which the user chooses.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from planner_core.contracts.ingest import IngestReport
 def drop_what_history_dropped(database: Database, report: IngestReport) -> int:
     """Delete the hours before the first day that the history keeps according to a report. Return their number.
 
-    It has a transaction of its own and may run again at any time: if an ingest was killed before this step, the next
+    It runs in its own transaction and can be repeated at any time: if an ingest was killed before this step, the next
     ingest deletes the hours.
     """
     if report.kept_from is None:
