@@ -27,7 +27,7 @@ def own_app(tmp_path: Path) -> FastAPI:
 
 @pytest.fixture(scope="session")
 def address(app: FastAPI) -> Iterator[tuple[str, int]]:
-    """Return host and port of an application that is served on the network."""
+    """Return the host and port of an application served over the network."""
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -48,7 +48,7 @@ def test_list_contains_every_page(app: FastAPI) -> None:
     assert links == list(ARTICLES)
 
 
-def test_next_and_previous_links_visit_all_pages(app: FastAPI) -> None:
+def test_next_and_previous_links_lead_through_all_pages(app: FastAPI) -> None:
     walked, address = [ARTICLES[0]], ARTICLES[0]
     while following := page(app, address).all("a", rel="next"):
         address = following[0]["href"]

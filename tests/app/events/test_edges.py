@@ -55,7 +55,7 @@ def written(folder: Path, document: Json) -> str:
 
 
 @EACH_EXAMPLE
-def test_command_and_rest_give_the_same_simulation(
+def test_command_and_rest_return_the_same_simulation(
     example: ExampleFile, app: FastAPI, tmp_path: Path
 ) -> None:
     text = example.text
@@ -109,7 +109,7 @@ def test_command_prints_every_step_and_message(tmp_path: Path) -> None:
     assert "info: EVENT_HIGH_SPENT: " in ran.out
 
 
-def test_command_with_a_warning_fails_only_with_fail_on(tmp_path: Path) -> None:
+def test_command_with_a_warning_exits_with_1_only_with_fail_on(tmp_path: Path) -> None:
     path = written(tmp_path, SILENT)
     assert cfplan(path).code == 0
     assert cfplan(path, "--fail-on", "warning").code == 1
@@ -159,8 +159,7 @@ def test_rest_names_the_fields_with_errors(app: FastAPI) -> None:
     assert_problem(call(app, "POST", ADDRESS, chunks=[b"{}"]), "unsupported-media-type", 415)
 
 
-def test_every_finding_of_the_simulator_occurs() -> None:
-    """One timeline causes all findings."""
+def test_one_timeline_raises_every_finding_of_the_simulator() -> None:
     two = [member("QM1"), member("QM2", "DISABLED")]
     timeline = [
         do("get", "QM1", "SQ1", 1),

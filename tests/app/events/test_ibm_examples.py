@@ -1,4 +1,4 @@
-"""IBM's examples 1 and 2 of queue depth events, and a real chain of two events: every printed number.
+"""IBM's examples 1 and 2 of queue depth events, and a real sequence of two events: every published number.
 
 Typed from "Queue depth events examples" (https://www.ibm.com/docs/en/ibm-mq/10.0.x?topic=events-queue-depth-examples). IBM
 prints the totals between events and the times as T0, T1, ...; the single puts and gets of the files were chosen to give these
@@ -43,7 +43,9 @@ ENABLED_2 = {0: {"H"}, 4: {"L", "F"}, 6: {"H", "F"}, 8: {"L", "F"}, 9: {"L"}, 12
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, EXAMPLE_1), (2, EXAMPLE_2)])
-def test_ibm_examples_give_the_printed_events(number: int, expected: list[tuple[int, ...]]) -> None:
+def test_simulations_of_ibm_examples_give_the_published_events(
+    number: int, expected: list[tuple[int, ...]]
+) -> None:
     simulation = example(number)
     found = [
         (
@@ -61,7 +63,9 @@ def test_ibm_examples_give_the_printed_events(number: int, expected: list[tuple[
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, ENABLED_1), (2, ENABLED_2)])
-def test_ibm_examples_give_the_printed_switches(number: int, expected: dict[int, set[str]]) -> None:
+def test_simulations_of_ibm_examples_give_the_published_switches(
+    number: int, expected: dict[int, set[str]]
+) -> None:
     for row in example(number).switches:
         minute = max(each for each in expected if each * MINUTE <= row.at)
         found = {letter for letter, is_armed in zip("HLF", armed(row), strict=True) if is_armed}
@@ -69,7 +73,7 @@ def test_ibm_examples_give_the_printed_switches(number: int, expected: dict[int,
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_ibm_examples_reconcile_under_every_reading(number: int) -> None:
+def test_ibm_examples_reconcile_under_every_interpretation(number: int) -> None:
     simulation = example(number)
     for occurrence in simulation.occurrences:
         assert occurrence.reconciliation is not None

@@ -69,7 +69,7 @@ def test_posted_timeline_is_simulated_and_shown_again(app: FastAPI) -> None:
     assert "EVENT_SWITCHED_SILENTLY" in found.one("main").text
 
 
-def test_reading_of_the_form_replaces_that_of_the_file(app: FastAPI) -> None:
+def test_interpretation_chosen_in_the_form_overrides_that_of_the_file(app: FastAPI) -> None:
     found = page(sent(app, SILENT, disabled_detector="broadcast", rounding="odd"))
     assert "EVENT_SWITCHED_SILENTLY" not in found.one("main").text
     chosen = [option["value"] for option in found.all("option") if "selected" in option.attributes]
@@ -81,7 +81,7 @@ def test_chosen_file_replaces_the_text(app: FastAPI) -> None:
     assert "PERFMEV differs in the group" in found.one("main").text
 
 
-def test_timeline_with_errors_is_shown_again_with_them(app: FastAPI) -> None:
+def test_timeline_with_errors_is_redisplayed_with_its_errors(app: FastAPI) -> None:
     found = page(sent(app, "queues: <script>"), 422)
     assert "/queue_managers" in found.one("main").text
     assert "<script>" in found.one("textarea").text
@@ -153,7 +153,7 @@ def test_threshold_far_above_the_depth_is_noted_but_not_drawn() -> None:
     assert "MAXDEPTH 999" in chart.note
 
 
-def test_each_queue_manager_has_a_lane_with_its_messages() -> None:
+def test_chart_has_a_lane_for_the_messages_of_each_queue_manager() -> None:
     members = [member("QM1"), member("QM2", "DISABLED"), member("QM3"), member("QM4", active=False)]
     simulation = play(members, [shared()], [do("put", "QM1", "SQ1", 800, at=5)])
     lanes = chart_of(simulation, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).lanes

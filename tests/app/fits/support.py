@@ -1,4 +1,4 @@
-"""Made-up results of nightly runs: fits, forecasts, daily peaks and scores."""
+"""Sample results of nightly runs: fits, forecasts, daily peaks and scores."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_points_are_inside_the_axes_and_the_median_inside_the_fan(outlook: Outlo
     assert all(day > MADE_ON for day, _ in middle.points)  # type: ignore[operator]
 
 
-def test_level_marks_the_days_on_which_it_is_likely_first_passed(outlook: Outlook) -> None:
+def test_level_line_marks_the_days_when_the_level_is_likely_first_passed(outlook: Outlook) -> None:
     chart = chart_of(outlook)
     levels = {level.label: level for level in chart.levels}
     assert set(levels) == {"SIZE", "85 %", "70 %"}
@@ -124,7 +124,7 @@ def test_level_marks_the_days_on_which_it_is_likely_first_passed(outlook: Outloo
     assert size.likely[1] == chart.x_axis.last, "the end lies beyond the horizon"
 
 
-def test_distant_level_is_named_and_not_drawn(outlook: Outlook) -> None:
+def test_level_beyond_the_chart_is_mentioned_but_not_drawn(outlook: Outlook) -> None:
     far = tuple(replace(each, value=(each.value or 0) * 100) for each in outlook.crossings)
     chart = chart_of(replace(outlook, crossings=far))
     assert chart.levels == ()
@@ -180,7 +180,7 @@ def test_excluded_distant_point_is_drawn_at_the_edge_of_the_chart(small: Databas
     assert drawn.attributes["cy"] == min(grid)
 
 
-def test_two_costs_have_a_line_for_each_ratio(small: Database) -> None:
+def test_curve_with_two_costs_has_a_line_for_each_ratio(small: Database) -> None:
     ratios = [{"elements_per_entry": 6.0, "points": 6}, {"elements_per_entry": 12.0, "points": 6}]
     entries, _ = charts_of(fit_of(small, element=290.0, ratios=ratios))
     assert [line.label for line in entries.lines] == ["1:6", "1:12"]
@@ -191,7 +191,7 @@ def test_two_costs_have_a_line_for_each_ratio(small: Database) -> None:
     )
 
 
-def test_published_curve_is_drawn_for_the_same_entries(small: Database) -> None:
+def test_published_curve_is_compared_for_the_same_entries(small: Database) -> None:
     fit = fit_of(small)
     smallest = min((point for point in fit.points if not point.left_out), key=lambda point: point.size_bytes)
     assert fit.published is not None

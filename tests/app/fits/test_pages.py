@@ -114,7 +114,7 @@ def rows_of(address: str, app: FastAPI) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("address", ["/curves", "/forecasts"])
-def test_empty_pages_explain_their_content_and_how_to_get_it(empty: FastAPI, address: str) -> None:
+def test_empty_pages_explain_their_content_and_its_source(empty: FastAPI, address: str) -> None:
     main = page(empty, address).one("main")
     assert "yet" in main.text
     links = {link["href"] for link in main.all("a")}
@@ -160,7 +160,7 @@ def test_every_version_is_listed_with_its_state(fitted: FastAPI) -> None:
     assert versions["4"][8] == "An element costs 231.4 bytes, but holds 256 bytes of data."
 
 
-def test_curve_page_shows_figures_points_and_omissions(fitted: FastAPI) -> None:
+def test_curve_page_shows_figures_points_and_excluded_data(fitted: FastAPI) -> None:
     found = page(fitted, "/curves/1")
     points = table(found, "points")
     sizes = [float(row[4].replace(" ", "")) for row in points[1:]]
@@ -345,7 +345,7 @@ def test_forecast_without_a_plan_links_to_a_plan_from_usage(app: FastAPI) -> Non
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------
 
 
-def test_cfcc_level_page_suggests_the_levels_of_plans_and_saves_entries(app: FastAPI) -> None:
+def test_cfcc_level_page_suggests_levels_from_plans_and_saves_entries(app: FastAPI) -> None:
     store_curve(app.state.database, coupling_facility="CF09", cfcc_level=None)
     send_json(app, "PUT", "/api/v1/plans/ONE", changed())
     other = changed(qsg="SQ04")

@@ -140,7 +140,7 @@ def test_rejected_fit_is_refused_with_its_reason(database: Database, state: str,
     assert reason[1:-1] in finding.message
 
 
-def test_finding_on_a_curve_from_simulated_data_mentions_it(database: Database) -> None:
+def test_finding_on_a_curve_mentions_that_it_is_from_simulated_data(database: Database) -> None:
     store_night(database, curves=[fit_json(qsgs=["SIM1"])], simulated=["SIM1"])
     result = evaluate(plan(curve={"fitted": versions(database)[-1]}), curves_in(database))
     assert result.curve.fit is not None
@@ -273,7 +273,7 @@ def written(folder: Path, version: int) -> str:
     return str(path)
 
 
-def test_command_reads_curves_of_the_data_folder_without_changes(
+def test_command_reads_curves_from_the_data_folder_without_changes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database = Database(URL.create("sqlite", database=str(folder / "cfplan.db")))

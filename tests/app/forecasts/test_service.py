@@ -12,7 +12,7 @@ from tests.app.fits.support import MADE_ON, QSG, STRUCTURE, forecast_json, store
 BEFORE = MADE_ON - timedelta(days=1)
 
 
-def test_outlooks_give_each_measure_its_own_peaks_and_totals(app: FastAPI) -> None:
+def test_outlook_has_separate_peaks_and_totals_for_each_measure(app: FastAPI) -> None:
     store_night(
         app.state.database,
         forecasts=[

@@ -110,7 +110,7 @@ def test_home_page_names_full_structures_before_the_next_to_fill(full: FastAPI) 
     assert "Runs out first" not in home
 
 
-def test_structure_page_reports_that_it_was_full(full: FastAPI) -> None:
+def test_structure_page_reports_how_often_the_structure_was_full(full: FastAPI) -> None:
     text = page(full, "/forecasts/SQ03/TRADES").one("main").text
     assert text.count("full 102 times since 2026-11-18") == 1
     assert "full" not in page(full, "/forecasts/SQ03/PAYMENTS").one("main").text.lower().split("resize")[0]

@@ -340,14 +340,16 @@ def test_old_forecasts_are_removed_except_the_latest_and_unscored_ones(
 # ---- one run at a time -----------------------------------------------------------------------------------------------
 
 
-def test_second_run_is_not_started_while_one_waits_or_works(database: Database, settings: Settings) -> None:
+def test_second_run_is_not_started_while_one_is_queued_or_running(
+    database: Database, settings: Settings
+) -> None:
     queue(database)
     with database.session(writes=True) as session, pytest.raises(JobBusy, match="Nightly run 1"):
         service.queue(session, Trigger.COMMAND)
     assert settings.jobs_at_once == 1
 
 
-def test_two_waiting_runs_are_never_claimed_at_once(database: Database, settings: Settings) -> None:
+def test_two_queued_runs_are_never_claimed_at_the_same_time(database: Database, settings: Settings) -> None:
     first = queue(database)
     with database.session(writes=True) as session:  # as if it had come in between
         second = jobs.queue(session, "night")
@@ -483,7 +485,7 @@ def test_missing_report_is_written_later(database: Database, settings: Settings)
     assert report.files_of(settings)[1].exists()
 
 
-def test_no_keeper_is_started_while_a_run_of_its_kind_is_worked_on(
+def test_no_keeper_is_started_while_a_run_of_its_kind_is_in_progress(
     database: Database, settings: Settings
 ) -> None:
     """Otherwise, the watcher would start a process with nothing to do every two seconds."""

@@ -50,7 +50,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 def wait_until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not holds():
-        assert time.monotonic() < end, "it never came about"
+        assert time.monotonic() < end, "the condition was never met"
         time.sleep(0.02)
 
 

@@ -127,7 +127,7 @@ def test_removal_without_simulated_data_is_not_a_failure(database: Database, set
 def test_removal_keeps_a_real_group_named_like_a_simulated_one(
     database: Database, settings: Settings
 ) -> None:
-    """Removal goes by the mark of a row and not by the group name, which a site may use itself."""
+    """Rows are removed by their mark and not by the group name, which a site may use itself."""
     put_days(settings, 3, last=date(2024, 5, 5), qsg="SIM9")
     order(settings, result={"simulated": [], "scores": []})
     night(database, settings)

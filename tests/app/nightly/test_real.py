@@ -119,7 +119,7 @@ def test_real_runs_killed_at_random_instants_are_completed(
         assert done.returncode == 0, done.stderr
         expected = results(database) if expected is None else expected
         assert results(database) == expected, f"after kill {number}"
-    assert cut_off > 3, "nearly every run had ended before it was killed: the test shows nothing"
+    assert cut_off > 3, "nearly every run had ended before it was killed: the test proves nothing"
 
 
 def forget_nights(database: Database) -> None:

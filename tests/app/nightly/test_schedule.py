@@ -1,4 +1,4 @@
-"""Scheduled runs: once at their hour, also after a missed run, and never if the schedule is off."""
+"""Scheduled runs: one at the set hour or after missed ones, and none if the schedule is off."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_two_services_on_one_database_start_one_run(
     assert runs(database) == [NIGHT]
 
 
-def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
+def test_schedule_checks_for_due_runs_as_soon_as_it_starts(database: Database, timed: Settings) -> None:
     """The first check is at the start, so that a missed run need not wait for the next hour."""
     measured(database)
     woken = threading.Event()
@@ -166,7 +166,7 @@ def test_schedule_wakes_by_itself(database: Database, timed: Settings) -> None:
     assert len(runs(database)) == 1
 
 
-def test_stopping_waits_for_a_running_check(
+def test_stopping_the_schedule_waits_for_a_running_check(
     database: Database, timed: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service closes its database right after, and a connection in use then would stay open."""
@@ -189,7 +189,7 @@ def test_stopping_waits_for_a_running_check(
     assert not stopping.is_alive()
 
 
-def test_missing_packages_start_no_run(
+def test_no_run_starts_while_packages_are_missing(
     database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured(database)
@@ -233,7 +233,7 @@ def test_scheduled_hour_is_in_the_configured_zone(night: date, utc: datetime) ->
 @pytest.mark.parametrize(
     "night", [date(2025, 3, 29), date(2025, 3, 30), date(2025, 10, 25), date(2025, 10, 26)]
 )
-def test_every_run_is_due_once_when_clocks_change(night: date) -> None:
+def test_nightly_run_is_due_once_when_clocks_change(night: date) -> None:
     due = due_at(night, hour=2, zone=BERLIN)
     minute = timedelta(minutes=1)
     assert last_due(due - minute, hour=2, zone=BERLIN) == night - timedelta(days=1)

@@ -93,10 +93,10 @@ def kill_often(database: Database, kills: int) -> None:
         for _ in range(kills):
             said = kill_a_child(process, after_s=moments.uniform(0, longest_s))
             found = check_whole(database)
-            assert found >= said, "a version that was said to be saved is gone"
+            assert found >= said, "a version reported as saved is missing"
             numbers.append(found)
     assert numbers == sorted(numbers)
-    assert numbers[-1] > 1, "nothing was ever saved: the test shows nothing"
+    assert numbers[-1] > 1, "nothing was ever saved: the test proves nothing"
     if database.is_sqlite:
         with database.engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"

@@ -151,7 +151,7 @@ def text_of(kind: str, document: dict[str, Any]) -> str:
     return render_output(kind, evaluate(read_object(document))).text
 
 
-def test_documented_curl_lines_save_change_compare_and_fetch(shell: Shell) -> None:
+def test_documented_curl_lines_save_change_compare_and_fetch_a_plan(shell: Shell) -> None:
     first, change, _, fetch = blocks("curl", "sh")
     assert shell.run(first).stdout == "version 1: created\n"
     assert shell.run(first).stdout == "version 1: identical\n"
@@ -277,7 +277,7 @@ def test_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     assert shell.run(script).returncode != 0
 
 
-def test_ci_job_fails_when_a_known_warning_changes(shell: Shell) -> None:
+def test_ci_job_fails_if_a_known_warning_changes(shell: Shell) -> None:
     (text,) = blocks("A CI job that fails on new warnings", "yaml")
     (job,) = YAML(typ="safe").load(text)["jobs"].values()
     (script,) = [step["run"] for step in job["steps"] if "run" in step]
@@ -306,7 +306,7 @@ def test_documented_acknowledgement_is_valid() -> None:
     assert read_object({**COMPLETE, **json.loads(text)}).acknowledged
 
 
-def test_every_example_of_the_page_is_tested() -> None:
+def test_every_example_on_the_page_is_tested() -> None:
     counted = {
         section: len(re.findall(r"^```\w+$", text, re.MULTILINE)) for section, text in SECTIONS.items()
     }

@@ -56,7 +56,9 @@ def headers_of(row: str, *, latest: str, older: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_documented_table_of_answers_is_correct(app: FastAPI, row: tuple[str, str, str, str]) -> None:
+def test_responses_to_conditional_puts_match_the_documented_table(
+    app: FastAPI, row: tuple[str, str, str, str]
+) -> None:
     assert len(ROWS) == 5
     condition, none, same, another = row
     for expected, prepare, document in (
@@ -243,7 +245,7 @@ def test_lists_are_paged(app: FastAPI) -> None:
         assert_problem(get(app, f"/api/v1/plans?{bad}"), "request-invalid", 422)
 
 
-def test_unavailable_database_is_not_a_client_error() -> None:
+def test_unavailable_database_returns_503_for_stored_plans() -> None:
     app = create_app(Settings(database_url="postgresql://cfplan:geheim@127.0.0.1:1/cfplan"))
     for answer in (get(app, PLAN), put(app), get(app, "/api/v1/plans")):
         problem = assert_problem(answer, "database-unavailable", 503)
@@ -255,7 +257,9 @@ def test_unavailable_database_is_not_a_client_error() -> None:
         "degraded",
         "unavailable",
     )
-    assert post_json(app, "/api/v1/size", SQ03).status == 200, "what stores nothing needs no database"
+    assert post_json(app, "/api/v1/size", SQ03).status == 200, (
+        "a request that stores nothing needs no database"
+    )
 
 
 def test_health_reports_whether_the_database_answers(app: FastAPI) -> None:

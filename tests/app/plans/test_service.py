@@ -325,8 +325,8 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
 
     monkeypatch.setattr(PlanResult, "as_json", other)
     monkeypatch.setattr("planner_core.CORE_VERSION", "99.0")
-    monkeypatch.setattr("app.plans.computed.render_output", lambda *_: pytest.fail("rendered anew"))
-    monkeypatch.setattr("app.plans.computed.evaluate", lambda *_: pytest.fail("computed anew"))
+    monkeypatch.setattr("app.plans.computed.render_output", lambda *_: pytest.fail("rendered again"))
+    monkeypatch.setattr("app.plans.computed.evaluate", lambda *_: pytest.fail("calculated again"))
     session.expire_all()
     found = service.get_version(session, "SQ03", 1)
     assert found == old

@@ -1,4 +1,4 @@
-"""Of two editors at once, one saves and the other gets an error. On both databases, with racing threads."""
+"""If two editors save at the same time, one succeeds and the other gets an error. On both databases."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_identical_plans_created_concurrently_do_not_conflict(database: Database
     assert race(edits) == {"created": 1, "identical": EDITORS - 1}
 
 
-def test_intended_overwrites_create_one_version_each(database: Database) -> None:
+def test_each_intended_overwrite_creates_one_version(database: Database) -> None:
     save(database, 0, None)
     edits = [partial(save, database, 10 + at, "*") for at in range(EDITORS)]
     assert race(edits) == {"changed": EDITORS}

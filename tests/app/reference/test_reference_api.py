@@ -17,7 +17,7 @@ def test_every_published_table_is_listed_with_its_source(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("table_id", TABLE_IDS)
-def test_table_is_returned_as_its_source_prints_it(app: FastAPI, table_id: str) -> None:
+def test_table_is_returned_as_printed_in_its_source(app: FastAPI, table_id: str) -> None:
     given, printed = get(app, f"/api/v1/reference/{table_id}").json(), table(table_id)
     assert given["findings"] == []
     assert [column["unit"] for column in given["columns"]] == [column.unit for column in printed.columns]

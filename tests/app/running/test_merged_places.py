@@ -70,7 +70,7 @@ def evaluated_plan(**given: Any) -> PlanResult:  # noqa: ANN401
 
 
 def refusal(text: str, result: PlanResult, unstated: Unstated = "policy") -> dict[str, OutputRefused]:
-    """Return the errors that refuse the merge and the comparison."""
+    """Return the errors with which the merge and the comparison are refused."""
     with pytest.raises(OutputRefused) as of_merge:
         merge(text, result, unstated=unstated)
     with pytest.raises(OutputRefused) as of_compare:
@@ -102,7 +102,7 @@ def test_kept_structure_that_fits_is_merged(kept: str) -> None:
     assert compare(result, read_running([policy(kept)])).commands
 
 
-def test_site_in_duplex_of_the_policy_is_used() -> None:
+def test_site_restriction_in_duplex_of_the_policy_is_applied() -> None:
     """With SAMESITEONLY the second copy may go to no other site."""
     result = evaluated_plan(size="1G")
     sites = document(size="1G")
@@ -126,7 +126,7 @@ def test_structure_known_from_a_display_is_kept_and_placed() -> None:
     assert compare(evaluated_plan(free=(6, 6)), read_running([shown])).commands
 
 
-def test_finding_on_only_the_merged_policy_is_reported() -> None:
+def test_finding_that_only_the_merged_policy_raises_is_reported() -> None:
     text = policy("PREFLIST(CF02)")
     result = evaluated_plan(size="1G")
     for found in (merge(text, result).findings, compare(result, read_running([text])).findings):

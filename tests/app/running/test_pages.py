@@ -43,14 +43,14 @@ def page(answer: Answer, status: int = 200) -> Element:
 
 
 @pytest.mark.parametrize("path", ["/lint", "/merge", "/running", "/plan-from-running"])
-def test_page_starts_empty_and_can_show_the_example(app: FastAPI, path: str) -> None:
+def test_pages_are_initially_empty_and_can_show_the_example(app: FastAPI, path: str) -> None:
     assert "DEFINE POLICY" not in html(app, path).text
     shown = html(app, f"{path}?example")
     assert "SQ03APPLICATION1" in shown.text
     assert "a fictitious site" in shown.text
 
 
-def test_contents_link_to_each_page(app: FastAPI) -> None:
+def test_overview_links_to_each_page(app: FastAPI) -> None:
     text = html(app, "/what-runs").text
     for path in ("/lint", "/merge", "/running", "/plan-from-running", "/docs/how-to/what-runs-today"):
         assert f'href="{path}"' in text

@@ -65,7 +65,7 @@ def test_diff_orders_and_marks_commands(app: FastAPI) -> None:
     assert answer["text"].count("SETXCF START,REBUILD") == 3
 
 
-def test_plan_from_running_changes_nothing(app: FastAPI) -> None:
+def test_plan_from_running_gives_no_commands_and_no_merge_difference(app: FastAPI) -> None:
     text = running_example().current
     for was, now in (("24576", "49152"), ("16384", "32768"), ("30720", "98304"), ("20480", "65536")):
         text = text.replace(f"SIZE({was})", f"SIZE({now})")
@@ -194,6 +194,6 @@ def test_merge_with_displays_warns_of_a_shrinking_structure(app: FastAPI) -> Non
     assert "1G and 80 % of it in use" in told["message"]
 
 
-def test_rest_merge_equals_that_of_the_core(app: FastAPI) -> None:
+def test_merge_over_rest_equals_that_of_the_core(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).policy

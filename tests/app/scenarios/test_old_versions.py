@@ -65,7 +65,7 @@ def saved_scenario(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ
     return SavedScenario(name=name, version=1, note="", result=result)
 
 
-def test_change_to_a_version_without_the_structure_is_refused_and_names_the_loss(
+def test_change_to_a_version_without_the_structure_is_refused_with_the_omitted_value(
     app: FastAPI,
 ) -> None:
     before = get(app, f"{PLAN}/scenarios/both").json()
@@ -94,7 +94,7 @@ def test_copy_names_values_that_do_not_fit_the_latest_version(app: FastAPI) -> N
     assert "taken over" not in whole.text
 
 
-def test_comparison_reports_old_scenarios_and_refuses_five(app: FastAPI) -> None:
+def test_comparison_reports_old_scenarios_and_refuses_more_than_four(app: FastAPI) -> None:
     (said,) = get(app, f"{PLAN}/scenarios/compare?of=both").json()["findings"]
     assert said["code"] == "SCENARIOS_OF_OLD_VERSION"
     assert said["message"].startswith(
@@ -116,7 +116,7 @@ def test_comparison_of_the_latest_version_has_no_notice() -> None:
     assert [each.code for each in side_by_side([one], latest=2).findings] == ["SCENARIOS_OF_OLD_VERSION"]
 
 
-def test_report_names_the_state_of_the_scenario(app: FastAPI) -> None:
+def test_report_states_the_revision_of_the_scenario(app: FastAPI) -> None:
     first = get(app, f"{PLAN}/scenarios/both/report").json()
     assert first["revision"] == 1
     page = call(app, "GET", f"{PAGES}/both/report", headers={"accept": "text/html"}).text
@@ -140,7 +140,7 @@ def test_scenario_with_unknown_commands_is_not_compared_like_one_without_command
     assert rows[0].values[2] > 0
 
 
-def test_white_space_and_lost_messages_have_notes_with_documents() -> None:
+def test_white_space_and_lost_messages_in_a_report_have_notes_with_documents() -> None:
     told: Any = report(saved_scenario("a", {"lost": "CF01"})).as_json()
     notes = {each["number"]: each for each in told["notes"]}
     for loss in (*told["losses"]["before"], *told["losses"]["after"]):

@@ -79,7 +79,7 @@ def test_scenario_keeps_its_figures_when_the_plan_changes_and_is_listed_as_old(
     assert get(app, AT).json()["scenarios"][0]["is_of_latest"]
 
 
-def test_change_without_its_base_is_refused(app: FastAPI) -> None:
+def test_change_without_its_base_version_is_refused(app: FastAPI) -> None:
     tag = put(app).headers["etag"]
     other = {**MORE, "note": "other"}
     refused = assert_problem(put(app, other), "precondition-required", 428)
@@ -141,7 +141,7 @@ def test_scenarios_are_removed_with_their_plan(app: FastAPI) -> None:
         ([], "input-refused", ""),
     ],
 )
-def test_refused_scenario_names_its_field_and_saves_nothing(
+def test_invalid_scenario_is_refused_with_its_field_and_not_saved(
     app: FastAPI, body: object, slug: str, field: str
 ) -> None:
     problem = assert_problem(post_json(app, AT, body), slug, 422)

@@ -46,7 +46,7 @@ def sizes(shown: Json) -> list[tuple[int, int]]:
     percent=st.integers(0, 40),
 )
 @settings(max_examples=15)
-def test_figures_after_are_those_of_the_changed_plan(
+def test_scenario_figures_are_those_of_the_changed_plan(
     rate: float, managers: int, level: int, percent: int
 ) -> None:
     changes = {
@@ -113,7 +113,7 @@ def test_size_given_by_the_scenario_is_kept_even_if_too_small() -> None:
 TIGHT = document([cf("CF01", "8G"), cf("CF02", "8G")], [structure("A", "2G", preflist=["CF01", "CF02"])])
 
 
-def test_loss_of_a_scenario_is_listed_first_and_marked() -> None:
+def test_facility_loss_in_a_scenario_is_listed_first_and_marked() -> None:
     losses = calculated({"lost": "CF02"}).as_json()["losses"]["after"]
     assert [(each["lost"], each["is_the_scenario"]) for each in losses][:2] == [
         ("CF02", True),
@@ -235,7 +235,7 @@ def test_every_figure_of_every_structure_is_compared() -> None:
                 assert found[item["structure"], label] == values
 
 
-def test_setting_changed_by_one_scenario_has_the_plan_value_in_the_others() -> None:
+def test_setting_changed_by_only_one_scenario_shows_the_plan_value_for_the_others() -> None:
     part = {"name": "MYDATA", "full_threshold": 90}
     answer = side_by_side(
         [saved_scenario("a", {"structures": [part]}), saved_scenario("b", {"queue_managers": 6})]
@@ -272,7 +272,7 @@ def test_scenarios_of_two_versions_are_compared_with_a_warning() -> None:
 # ---- the report --------------------------------------------------------------------------------------------------
 
 
-def test_every_figure_of_a_report_has_a_note_and_every_note_its_documents() -> None:
+def test_every_report_figure_has_a_note_and_every_note_has_documents() -> None:
     told: Any = report(saved_scenario("a", {"rate_factor": 2, "queue_managers": 6})).as_json()
     notes = {note["number"]: note for note in told["notes"]}
     documents = {each["number"]: each["document"] for each in told["documents"]}

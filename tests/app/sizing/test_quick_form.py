@@ -85,7 +85,7 @@ def test_backlog_from_rate_and_outage_is_rounded_up(rate: str, minutes: str, bac
     assert found.structures[0].queues[0].backlog == backlog
 
 
-def test_only_fields_of_the_chosen_method_are_read() -> None:
+def test_only_fields_of_the_chosen_backlog_method_are_read() -> None:
     assert document(backlog_by="rate", messages="nonsense").structures[0].queues[0].backlog == 36_000
     assert (
         document(backlog_by="messages", rate_per_minute="nonsense").structures[0].queues[0].backlog == 200_000
@@ -164,7 +164,7 @@ def test_empty_field_is_required_or_has_a_default(name: str) -> None:
         assert form[name].error in {"Enter a name.", "Enter a number."}
 
 
-def test_unknown_choice_selects_the_first_one() -> None:
+def test_unknown_choice_selects_the_first_option() -> None:
     form, found = read_form({"persistent": "perhaps", "backlog_by": "<b>"})
     assert found == document()
     assert form["persistent"].value == "yes"
@@ -180,7 +180,7 @@ def test_very_long_text_is_truncated() -> None:
     assert len(form["queue"].value) == LONGEST_KEPT
 
 
-def test_address_of_an_answer_returns_the_same_answer() -> None:
+def test_url_of_a_result_returns_the_same_result() -> None:
     typed = {"messages": "1 000", "queue": "A.B", "coupling_facilities": "CF01 CF02 CF03", "dsgroup": "A.*.B"}
     form, found = read_form(typed)
     again = {name: values[0] for name, values in parse_qs(form.query, keep_blank_values=True).items()}

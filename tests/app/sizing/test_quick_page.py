@@ -176,7 +176,7 @@ def test_typed_values_stay_in_their_fields(app: FastAPI) -> None:
     assert chosen == ["no"]
 
 
-def test_error_is_shown_at_its_field_and_linked_from_the_answer(app: FastAPI) -> None:
+def test_error_is_shown_at_its_field_and_linked_from_the_result(app: FastAPI) -> None:
     shown = page(app, calculator(messages="2OO", size_factor="9"), status=422)
     for name in ("messages", "size_factor"):
         box = shown.one("input", name=name)

@@ -48,7 +48,7 @@ def test_findings_have_code_severity_message_and_source(app: FastAPI) -> None:
         assert finding["source"]
 
 
-def test_plan_with_errors_is_answered_but_its_texts_are_refused(app: FastAPI) -> None:
+def test_plan_with_errors_gets_a_result_but_no_texts(app: FastAPI) -> None:
     document = copy.deepcopy(SQ03)
     document["structures"][0]["cflevel"] = 2  # the queue is persistent
     answer = post_json(app, "/api/v1/size", document)
@@ -110,7 +110,7 @@ def test_documents_of_any_size_are_computed_outside_the_event_loop(
     assert threading.get_ident() not in threads
 
 
-def test_plan_with_many_structures_is_answered(app: FastAPI) -> None:
+def test_plan_with_many_structures_is_sized(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/size", largest(structures=20, queues=3))
     assert answer.status == 200, answer.text
     assert answer.json()["totals"]["structures"] == 21

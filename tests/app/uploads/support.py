@@ -193,7 +193,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
     """Wait until a condition holds; fail only if it never does."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
-        assert time.monotonic() < end, "it never came about"
+        assert time.monotonic() < end, "the condition was never met"
         time.sleep(0.02)
 
 

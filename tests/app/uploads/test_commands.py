@@ -71,7 +71,9 @@ def test_questions_are_printed_with_the_options_that_answer_them(
         assert qsg_map.as_arguments(session) == called["qsg"]
 
 
-def test_time_in_the_example_is_accepted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_observation_time_in_the_suggested_option_is_accepted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     path = dump(tmp_path, "observe\ndays\n")
     assert main(["ingest", path]) == 4
     (line,) = [each for each in capfd.readouterr().err.splitlines() if "--observed-at" in each]
@@ -97,7 +99,7 @@ def test_result_of_each_file_is_printed(
     assert "b.txt: not readable. It is nothing." in err
 
 
-def test_details_of_a_display_reach_the_reader(url: URL, tmp_path: Path) -> None:
+def test_details_of_a_display_are_passed_to_the_reader(url: URL, tmp_path: Path) -> None:
     said = ["--kind", "cfstatus", "--observed-at", "2024-11-21T09:30", "--zone=-05:00"]
     assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0
     called = history(settings_for(url, tmp_path), "days\n")
@@ -139,7 +141,7 @@ def test_command_returns_the_exit_code_of_the_reader(
         (["history", "export", "--table", "usage"], "invalid choice"),
     ],
 )
-def test_invalid_usage_gives_a_message(
+def test_invalid_arguments_are_refused_with_a_message(
     arguments: list[str],
     words: str,
     tmp_path: Path,
@@ -155,7 +157,9 @@ def test_invalid_usage_gives_a_message(
     assert "Traceback" not in err
 
 
-def test_reader_without_a_report_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_reader_that_ends_without_a_report_is_an_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["ingest", dump(tmp_path, "crash\n")]) == 2
     assert "without a report" in capfd.readouterr().err
 
@@ -224,7 +228,7 @@ def test_pipe_is_refused_without_waiting(tmp_path: Path, capfd: pytest.CaptureFi
     assert "is a pipe: write its output to a file first" in capfd.readouterr().err
 
 
-def test_limits_on_packed_files_reach_the_reader(
+def test_limits_on_compressed_files_are_passed_to_the_reader(
     url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CFPLAN_MAX_UNPACKED_BYTES", "1000")

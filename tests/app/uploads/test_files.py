@@ -129,7 +129,7 @@ def app_with(tmp_path: Path, **settings: float) -> FastAPI:
     return create_app(Settings(data_dir=tmp_path, **settings))  # type: ignore[arg-type]
 
 
-def test_upload_may_be_larger_than_other_bodies(tmp_path: Path) -> None:
+def test_upload_may_be_larger_than_other_request_bodies(tmp_path: Path) -> None:
     app = app_with(tmp_path, max_body_bytes=1000)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x" * 5000] * 3).status == 201
     answer = call(
@@ -152,7 +152,7 @@ def test_upload_announced_as_too_large_is_refused_unread(tmp_path: Path) -> None
     assert answer.chunks_read == 0
 
 
-def test_upload_may_take_longer_than_other_bodies_but_not_stall(tmp_path: Path) -> None:
+def test_upload_may_take_longer_than_other_request_bodies_but_not_stall(tmp_path: Path) -> None:
     app = app_with(tmp_path, body_timeout_s=0.1, upload_stall_s=0.5)
     assert call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 8, pause_s=0.05).status == 201
     stalled = call(app, "POST", "/api/v1/uploads", chunks=[b"x"] * 3, pause_s=2)

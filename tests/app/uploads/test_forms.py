@@ -55,7 +55,7 @@ def test_form_fields_and_parameters_are_equivalent(app: FastAPI) -> None:
         ("x" * 500, "x" * 255), ("/", "unnamed"),
     ],
 )  # fmt: skip
-def test_only_the_last_part_of_a_file_name_is_kept(app: FastAPI, name: str, kept: str) -> None:
+def test_only_the_last_component_of_a_file_path_is_kept(app: FastAPI, name: str, kept: str) -> None:
     answer = post_form(app, "/api/v1/uploads", form_body(("file", name, b"text")), accept="*/*")
     assert answer.json()["filename"] == kept
 

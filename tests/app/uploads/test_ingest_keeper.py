@@ -66,7 +66,7 @@ def test_file_is_read_and_its_hours_are_stored(database: Database, settings: Set
     assert list(processes.work_dir(settings).glob("*.jsonl")) == []
 
 
-def test_reader_gets_details_of_the_user_and_the_map(
+def test_reader_receives_details_from_the_user_and_from_the_map(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:7077")

@@ -1,4 +1,4 @@
-"""Claims: a run belongs to one keeper at a time, and to another one if that one is gone."""
+"""Claims: a run belongs to one keeper at a time, and passes to another if that keeper is gone."""
 
 from __future__ import annotations
 

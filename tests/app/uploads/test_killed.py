@@ -104,7 +104,7 @@ def kill_uploads(database: Database, settings: Settings, kills: int) -> None:
                 kept, latest_s = kept + 1, latest_s * 0.8
             else:
                 kills -= 1
-        assert check_whole(database, settings) >= kept, "an upload that was said to be kept is gone"
+        assert check_whole(database, settings) >= kept, "an upload confirmed as stored is missing"
     for path in (settings.data_dir / "uploads" / "incoming").glob("*"):
         os.utime(path, (1, 1))
     files.remove_abandoned(settings.data_dir)
@@ -148,7 +148,7 @@ def kill_keepers(database: Database, settings: Settings, kills: int) -> None:
         ended = run_keeper(database, settings, job_id)
         assert ended.state == JobState.DONE
         assert stored_hours(database, f"2026-11-{number % 20 + 1:02}") == 1
-    assert killed, "every run had ended before it was killed: the test shows nothing"
+    assert killed, "every run had ended before it was killed: the test proves nothing"
 
 
 def stored_hours(database: Database, day: str) -> int:

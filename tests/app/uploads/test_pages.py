@@ -207,7 +207,7 @@ def test_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_group_together_with_no_group_is_refused_at_its_field(app: FastAPI, tmp_path: Path) -> None:
+def test_answer_that_names_a_group_and_no_group_is_refused_at_its_field(app: FastAPI, tmp_path: Path) -> None:
     upload(app, f"ask\ndays {DAY}\n")
     work(app, tmp_path)
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "none/SYSA/CSQ1": "yes"})
@@ -223,7 +223,7 @@ def test_group_together_with_no_group_is_refused_at_its_field(app: FastAPI, tmp_
     assert "No entries yet" in words(html(app, "/qsg-map"))
 
 
-def test_pages_without_job_packages_say_how_to_install_them(
+def test_pages_explain_how_to_install_missing_job_packages(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))

@@ -1,4 +1,4 @@
-"""The page of a report shows or omits whatever a reader reports, and never fails."""
+"""The page of a report shows or omits any member that a reader reports, and never fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(report: UploadReport) -> str:
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON))
-def test_unusual_report_is_shown(part: dict[str, object]) -> None:
+def test_report_with_unusual_members_is_shown(part: dict[str, object]) -> None:
     report = report_view({"files": [part]})
     assert report is not None
     assert "Contents of the file" in page(report)
@@ -57,7 +57,9 @@ def test_records_are_sorted_by_number() -> None:
         {"records": {"2": 1, "74-4": 5}},  # as older versions counted: skipped ones among them
     ],
 )
-def test_type_with_some_skipped_records_is_listed_under_both(part: dict[str, object]) -> None:
+def test_record_type_with_some_skipped_records_is_listed_as_read_and_as_skipped(
+    part: dict[str, object],
+) -> None:
     skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
     report = report_view({"files": [{**part, "skipped": skipped}]})
     assert report is not None

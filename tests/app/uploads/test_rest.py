@@ -64,7 +64,7 @@ def test_uploaded_file_is_stored_with_a_job(app: FastAPI) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "application/json", ""]
 )
-def test_body_is_the_file_whatever_its_media_type(app: FastAPI, media_type: str) -> None:
+def test_body_of_any_media_type_is_stored_as_the_file(app: FastAPI, media_type: str) -> None:
     answer = post_file(app, b"a=b&c", content_type=media_type)
     assert answer.json()["sha256"] == hashlib.sha256(b"a=b&c").hexdigest()
 
@@ -244,7 +244,7 @@ def test_job_can_be_followed_to_its_end(served: str) -> None:
         assert found[-1][1] == client.get(f"/api/v1/jobs/{upload['job']['id']}").json()
 
 
-def test_event_stream_that_ends_before_the_job_can_be_requested_again(
+def test_event_stream_that_ends_before_its_job_can_be_requested_again(
     served: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_routes, "LONGEST_STREAM_S", 1.0)

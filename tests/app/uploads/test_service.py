@@ -270,7 +270,7 @@ def delete(database: Database, upload_id: int, data_dir: Path) -> None:
         service.delete(session, upload_id, data_dir=data_dir)
 
 
-def test_deleting_an_upload_removes_a_file_that_no_other_upload_has(
+def test_deleting_an_upload_removes_a_file_that_no_other_upload_uses(
     database: Database, tmp_path: Path
 ) -> None:
     first, second = (
@@ -311,7 +311,7 @@ def test_savepoint_does_not_trigger_actions_after_commit(database: Database, is_
     assert done == ["done"]
 
 
-def test_old_files_are_removed_without_their_reports(database: Database, tmp_path: Path) -> None:
+def test_old_files_are_removed_and_their_uploads_stay_listed(database: Database, tmp_path: Path) -> None:
     days = {"old": 40.0, "young": 3.0, "waiting": 0.0}
     uploads = {name: keep(database, tmp_path, name) for name in days}
     for name in ("old", "young"):

@@ -1,4 +1,4 @@
-"""Made-up roll-ups as the jobs write them."""
+"""Sample roll-ups in the format that the jobs write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def at(hours: float) -> datetime:
 
 
 def moment(hours: float) -> str:
-    """Return the same time in the notation of the lines."""
+    """Return the same time as it is written in a line."""
     return at(hours).isoformat().replace("+00:00", "Z")
 
 

@@ -132,7 +132,7 @@ def plan(app: FastAPI, url: str) -> tuple[Json, Json]:
 # ---- the roll-up -----------------------------------------------------------------------------------------------------
 
 
-def test_flags_of_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) -> None:
+def test_flags_in_smf_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) -> None:
     rmf(
         tmp_path, url,
         {"CF01": {"is_duplexed": True, "is_secondary": True}, "CF02": {"is_duplexed": True, "is_primary": True}},
@@ -142,7 +142,7 @@ def test_flags_of_74_4_show_duplexing_and_the_primary(tmp_path: Path, url: str) 
     assert line["placed_by"] == ["74-4 R744SREQ"]
 
 
-def test_flags_of_the_gatherer_show_duplexing_too(tmp_path: Path, url: str) -> None:
+def test_flags_set_by_the_gatherer_show_duplexing(tmp_path: Path, url: str) -> None:
     policy = {"policy_size_bytes": 2**30, "is_in_duplexing": True}
     rmf(
         tmp_path, url,
@@ -210,7 +210,7 @@ def test_hours_without_placements_have_no_values(tmp_path: Path, url: str) -> No
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
 
-def test_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
+def test_structure_duplexed_in_smf_74_4_is_duplexed_in_its_plan(
     app: FastAPI, tmp_path: Path, url: str
 ) -> None:
     duplexed = {"is_duplexed": True}
@@ -228,12 +228,12 @@ def test_duplexed_structure_of_74_4_stays_duplexed_in_its_plan(
     assert "left at their defaults: CFLEVEL" in remarks(found)
 
 
-def test_displayed_policy_decides_on_duplexing(app: FastAPI, tmp_path: Path, url: str) -> None:
+def test_displayed_policy_determines_duplexing(app: FastAPI, tmp_path: Path, url: str) -> None:
     active: dict[str, object] = {"policy_size_bytes": 2**30, "is_active_instance": True}
     rmf(tmp_path, url, *[{"CF01": active}] * 6)
     show(tmp_path, url, DUPLEXED, at=MIDNIGHT + dt.timedelta(minutes=40))
     structure, found = plan(app, url)
-    assert structure["duplex"] == "ENABLED", "one instance is lost for a while: the policy is what it was"
+    assert structure["duplex"] == "ENABLED", "one instance is temporarily lost: the policy is unchanged"
     assert structure["preflist"] == ["CF01", "CF09"]
     assert found["duplexing_observed"]["APPLICATION1"]["is_duplexed"] is False
     assert (
@@ -274,7 +274,7 @@ def test_plan_follows_the_duplexing_policy(app: FastAPI, policy: str, duplexed: 
     assert ("the plan counts one instance" in remarks(found)) == (wanted == "ALLOWED")
 
 
-def test_observation_after_the_period_does_not_count(app: FastAPI) -> None:
+def test_observation_after_the_period_is_ignored(app: FastAPI) -> None:
     store(app, ten_days())
     one, two = ({"coupling_facilities": [name], "is_duplexed": False} for name in ("CF01", "CF02"))
     store(app, [structure_hour(200, **one), structure_hour(210, **two)])

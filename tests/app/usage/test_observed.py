@@ -30,7 +30,7 @@ def app(tmp_path: Path) -> Iterator[FastAPI]:
 
 
 def allocate(app: FastAPI) -> None:
-    """Store fits by which RMF observed APPLICATION1 in CF01 and later in CF02."""
+    """Store fits in which RMF observed APPLICATION1 in CF01 and later in CF02."""
 
     def points(day: str) -> list[dict[str, object]]:
         return [

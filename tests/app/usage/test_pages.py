@@ -68,7 +68,7 @@ def test_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None
     assert "<table" not in found.text
 
 
-def test_each_limit_is_shown_with_its_age(changing: FastAPI) -> None:
+def test_limit_from_an_earlier_hour_is_shown_with_its_age(changing: FastAPI) -> None:
     store(changing, [structure_hour(300, entries_total=140_000, elements_in_use_max=None)])
     application = table(page(changing, "/usage"), "measured structures")[1]
     assert (application[3], application[7]) == ("140000", "786432 2 d old")
@@ -320,7 +320,7 @@ def test_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: Fas
         ({"name": "a b"}, "The name of a plan has 1 to 64 characters"),
     ],
 )
-def test_missing_and_invalid_values_are_next_to_fields_and_typed_values_stay(
+def test_errors_are_shown_next_to_fields_and_typed_values_are_kept(
     measured: FastAPI, fields: dict[str, str | list[str]], words: str
 ) -> None:
     status, _, text = post(measured, **{"sizes": "largest", **fields})
@@ -370,7 +370,7 @@ def test_invalid_form_is_refused(measured: FastAPI) -> None:
     assert answer.status_code == 422
 
 
-def test_very_long_list_of_queues_is_limited_to_one_structure(
+def test_very_long_form_shows_the_queues_of_only_one_structure(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.usage.plan_pages.MOST_LISTED", 3)

@@ -190,7 +190,7 @@ def test_invalid_period_is_refused(measured: FastAPI, query: str) -> None:
     assert refused.json()["errors"]
 
 
-def test_queues_are_listed_with_the_hours_of_their_extremes(measured: FastAPI) -> None:
+def test_queues_are_listed_with_the_hours_of_their_peaks(measured: FastAPI) -> None:
     found = answer(measured, f"{STRUCTURE}/queues?from={moment(192)}")
     payments = next(each for each in found["queues"] if each["queue"] == "PAYMENTS.IN")
     assert payments["hours"] == 48
@@ -269,7 +269,7 @@ def test_plan_with_a_95th_percentile_has_a_size_distribution(measured: FastAPI) 
     assert not any("95th percentile" in remark for remark in found["remarks"])
 
 
-def test_unmeasured_persistence_must_be_given(measured: FastAPI) -> None:
+def test_request_must_state_persistence_if_it_was_not_measured(measured: FastAPI) -> None:
     refused = post_json(measured, "/api/v1/usage/plan-document", {**ASKED, "backlog": "rate"})
     assert refused.status == 422
     assert {each["field"] for each in refused.json()["errors"]} == {
@@ -283,7 +283,7 @@ def test_unmeasured_persistence_must_be_given(measured: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("missing", ["queue_managers", "cfcc_level"])
-def test_facts_without_records_have_no_default(measured: FastAPI, missing: str) -> None:
+def test_request_without_a_fact_that_is_not_measured_is_refused(measured: FastAPI, missing: str) -> None:
     asked = {key: value for key, value in ASKED.items() if key != missing}
     refused = post_json(measured, "/api/v1/usage/plan-document", asked)
     assert refused.status == 422

@@ -265,7 +265,7 @@ def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:
     assert any("does not lie between the measured mean" in remark for remark in made.remarks)
 
 
-def test_growth_of_the_plan_and_a_fuller_structure_have_remarks(bare: FastAPI) -> None:
+def test_remarks_report_planned_growth_and_a_structure_fuller_than_its_backlogs(bare: FastAPI) -> None:
     store(bare, [structure_hour(0, entries_in_use_max=90_000), queue_hour(0)])
     growth = {"percent_per_year": Decimal(20), "years": 2}
     made = take_over_usage(bare, document_with(queue("PAYMENTS.IN"), queue("UNSEEN"), growth=growth))

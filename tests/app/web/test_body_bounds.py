@@ -69,13 +69,13 @@ def test_slow_body_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 4])
-def test_largest_legal_plan_indented_with_every_field_fits(indent: int | None) -> None:
+def test_largest_legal_plan_indented_with_every_field_is_within_the_limit(indent: int | None) -> None:
     body = json.dumps(largest(), indent=indent).encode()
     assert len(body) <= Settings().max_body_bytes
     assert len(body) > 200 * 63 * 512  # it is the largest: no queue takes less than 200 bytes
 
 
-def test_large_plan_is_answered(app: FastAPI) -> None:
+def test_large_plan_is_sized(app: FastAPI) -> None:
     body = json.dumps(largest(structures=63, queues=8)).encode()
     answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=[body[:5000], body[5000:]])
     assert answer.status == 200, answer.text

@@ -25,7 +25,7 @@ def test_every_problem_type_is_documented_with_its_status() -> None:
     assert sections == {kind.slug: str(kind.status) for kind in PROBLEM_TYPES}
 
 
-def test_page_that_problem_types_point_to_is_served(app: FastAPI) -> None:
+def test_page_that_problem_types_link_to_is_served(app: FastAPI) -> None:
     moved = get(app, "/docs/problems")
     assert moved.status == 308
     page = get(app, moved.headers["location"])
@@ -74,7 +74,7 @@ def test_body_that_is_not_plain_json_is_refused(app: FastAPI, headers: dict[str,
 @pytest.mark.parametrize(
     "media_type", ["application/json", "APPLICATION/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"']
 )  # fmt: skip
-def test_json_content_type_is_accepted_in_any_spelling(app: FastAPI, media_type: str) -> None:
+def test_json_content_type_is_accepted_in_every_notation(app: FastAPI, media_type: str) -> None:
     assert (
         call(app, "POST", "/api/v1/size", headers={"content-type": media_type}, chunks=[b"{}"]).status == 422
     )
@@ -167,7 +167,9 @@ def test_unexpected_error_in_a_browser_is_a_page_with_the_reference(
     assert "secret" not in answer.text
 
 
-def test_failing_error_page_still_gives_an_answer(failing: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_error_page_still_returns_a_response(
+    failing: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> None:
         message = "no template"
         raise ValueError(message)

@@ -14,7 +14,7 @@ from tests.app.web.support import assert_problem, call
     "host",
     ["localhost", "localhost:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "LOCALHOST", "localhost."],
 )
-def test_requests_to_names_of_this_machine_are_answered(app: FastAPI, host: str) -> None:
+def test_requests_to_loopback_names_are_accepted(app: FastAPI, host: str) -> None:
     assert call(app, "GET", "/healthz", host=host).status == 200
 
 
@@ -44,7 +44,7 @@ def test_request_with_two_host_headers_is_refused(app: FastAPI) -> None:
         ("notinternal", 421), ("localhost", 421),
     ],
 )  # fmt: skip
-def test_host_names_in_the_settings_are_answered(tmp_path: Path, host: str, status: int) -> None:
+def test_host_names_in_the_settings_are_accepted(tmp_path: Path, host: str, status: int) -> None:
     app = create_app(Settings(data_dir=tmp_path, allowed_hosts=("cfplan.example.com", ".internal")))
     assert call(app, "GET", "/healthz", host=host).status == status
 

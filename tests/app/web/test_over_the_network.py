@@ -34,7 +34,7 @@ def connection(address: tuple[str, int]) -> socket.socket:
     return socket.create_connection(address, timeout=20)
 
 
-def test_plan_in_chunks_is_answered(connection: socket.socket) -> None:
+def test_plan_in_chunks_is_sized(connection: socket.socket) -> None:
     body = json.dumps(COMPLETE).encode()
     pieces = b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in (body[:100], body[100:]))
     with connection:

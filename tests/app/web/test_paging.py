@@ -26,7 +26,7 @@ def address(query: str) -> Request:
         ("page=1000000", 1),
     ],
 )
-def test_unreadable_page_number_is_the_first_page(query: str, page: int) -> None:
+def test_unreadable_page_number_shows_the_first_page(query: str, page: int) -> None:
     assert PageRequest.of_address(address(query)).page == page
 
 

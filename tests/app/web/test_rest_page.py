@@ -37,7 +37,7 @@ BODIES: dict[str, object] = {
 QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
 
 
-def test_addresses_on_the_page_answer_in_its_order(own_app: FastAPI) -> None:
+def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> None:
     assert ADDRESSES
     store(own_app, ten_days())
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())

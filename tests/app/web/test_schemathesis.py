@@ -154,7 +154,7 @@ def test_operation_list_matches_the_description(described: schemathesis.BaseSche
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), TRIED)
-def test_generated_requests_get_described_answers(
+def test_generated_requests_get_documented_responses(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
     cases = CASES_EACH_OF_ONE_INPUT if (method, path) in ONE_INPUT else CASES_EACH
@@ -163,7 +163,7 @@ def test_generated_requests_get_described_answers(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("method", "path", "mode"), TRIED)
-def test_many_generated_requests_get_described_answers(
+def test_many_generated_requests_get_documented_responses(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
     try_cases(described, method, path, mode, cases=CASES_EACH_IN_SOAK)
@@ -174,14 +174,14 @@ def was_tried_whole(*cases: int) -> bool:
     return len({operation for operation, asked in SENT if asked in cases}) == len(TRIED)
 
 
-def test_1000_requests_were_sent() -> None:
+def test_complete_test_sends_at_least_1000_requests() -> None:
     if not was_tried_whole(CASES_EACH, CASES_EACH_OF_ONE_INPUT):
         pytest.skip("only some of the operations were tried")
     assert sum(sent for (_, asked), sent in SENT.items() if asked < CASES_EACH_IN_SOAK) >= 1_000
 
 
 @pytest.mark.soak
-def test_10000_requests_were_sent() -> None:
+def test_complete_soak_test_sends_at_least_10000_requests() -> None:
     if not was_tried_whole(CASES_EACH_IN_SOAK):
         pytest.skip("only some of the operations were tried")
     print(SENT)

@@ -59,7 +59,7 @@ def test_request_that_contains_a_plan_may_be_yaml(app: FastAPI, address: str, ot
     assert answer.json() == post_json(app, f"/api/v1/{address}", asked).json()
 
 
-def test_plan_in_yaml_is_stored_by_put(app: FastAPI) -> None:
+def test_put_stores_a_plan_in_yaml(app: FastAPI) -> None:
     stored = send(app, "PUT", "/api/v1/plans/SQ03", example_text())
     assert (stored.status, stored.json()["saved"]) == (201, "created")
     again = call(
@@ -84,9 +84,7 @@ def test_plan_in_yaml_is_stored_by_put(app: FastAPI) -> None:
         ("headroom_percent: .nan\nqsg: A\nqueue_managers: 1", "NaN"),
     ],
 )
-def test_unreadable_yaml_is_answered_by_a_problem_document(
-    app: FastAPI, text: str | bytes, says: str
-) -> None:
+def test_unreadable_yaml_returns_a_problem_document(app: FastAPI, text: str | bytes, says: str) -> None:
     problem = assert_problem(send(app, "POST", "/api/v1/size", text), "document-invalid", 422)
     assert says in str(problem["errors"])
 

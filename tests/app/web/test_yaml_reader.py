@@ -44,7 +44,7 @@ def test_examples_are_read_as_other_tools_read_them(name: str) -> None:
     assert read_yaml(example_text(name)) == as_other_tools_read(example_text(name))
 
 
-def test_date_is_read_as_text_as_in_the_core_schema() -> None:
+def test_date_is_read_as_text_as_in_the_yaml_core_schema() -> None:
     assert read_yaml("k: 2026-11-22\n") == {"k": "2026-11-22"}
 
 
@@ -73,7 +73,7 @@ def test_refused_yaml_is_reported_with_its_line(text: str, message: str) -> None
 @pytest.mark.parametrize(
     "unit", ["a%07d: &a%07d 1\n", "- !!str 1%d%d\n", "- &a%d [%d]\n", "k%07d: %d # remark\n"]
 )
-def test_one_megabyte_is_read_or_refused_in_bounded_cpu_time(unit: str) -> None:
+def test_one_megabyte_of_yaml_is_read_or_refused_in_bounded_cpu_time(unit: str) -> None:
     text = "".join(unit % (number, number) for number in range(1_000_000 // len(unit % (1, 1))))
     with at_most_cpu_seconds(2):
         as_cfplan_reads(text)

@@ -35,7 +35,7 @@ def printed_json(capsys: pytest.CaptureFixture[str]) -> Json:
 
 @EVERY_EXAMPLE
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_decide_by_command_and_rest_gives_the_same_answer(
+def test_decide_command_and_rest_return_the_same_answer(
     app: FastAPI, example: ExampleFile, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(FOLDER / "cluster" / f"{example.name}.yaml")
@@ -57,7 +57,7 @@ def test_decide_command_prints_the_steps_and_the_chosen_destinations(
     assert "CLUSTER_MODES_DIFFER" in text
 
 
-def test_decide_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decide_command_with_fail_on_warning_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(FOLDER / "cluster/orders-differ.yaml")
     assert main(["cluster", "decide", file, "--fail-on", "warning"]) == 1
     capsys.readouterr()
@@ -96,25 +96,25 @@ def test_decide_command_with_a_missing_file_prints_an_error(capsys: pytest.Captu
     assert "cannot be read" in capsys.readouterr().err
 
 
-def test_decide_by_rest_with_an_invalid_field_names_it(app: FastAPI) -> None:
+def test_rest_decide_names_an_invalid_field(app: FastAPI) -> None:
     answer = post_json(app, DECIDE, {"instances": [{"queue_manager": "A", "put": "perhaps"}]})
     problem = assert_problem(answer, "input-refused", 422)
     assert problem["errors"] == [{"field": "/instances/0/put", "message": "must be ENABLED or DISABLED"}]
 
 
-def test_decide_by_rest_with_an_unknown_mode_is_refused(app: FastAPI) -> None:
+def test_rest_decide_refuses_an_unknown_mode(app: FastAPI) -> None:
     assert_problem(
         post_json(app, f"{DECIDE}?mode=both", {"instances": [{"queue_manager": "A"}]}), "request-invalid", 422
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'{"instances": 1}'])
-def test_decide_by_rest_with_an_invalid_body_is_refused(app: FastAPI, body: bytes) -> None:
+def test_rest_decide_refuses_an_invalid_body(app: FastAPI, body: bytes) -> None:
     answer = call(app, "POST", DECIDE, headers={"content-type": "application/json"}, chunks=[body])
     assert_problem(answer, "input-refused", 422)
 
 
-def test_load_by_command_and_rest_gives_the_same_answer(
+def test_load_command_and_rest_return_the_same_answer(
     app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "load", str(FOLDER / "inventory.yaml"), "--json"]) == 0
@@ -138,5 +138,5 @@ def test_load_command_prints_rates_and_failures(capsys: pytest.CaptureFixture[st
     assert "The plan has no clusters" in capsys.readouterr().out
 
 
-def test_load_by_rest_with_an_incomplete_plan_is_refused(app: FastAPI) -> None:
+def test_rest_load_refuses_an_incomplete_plan(app: FastAPI) -> None:
     assert_problem(post_json(app, LOAD, {"qsg": "SQ03"}), "document-invalid", 422)

@@ -47,7 +47,7 @@ PLAN: dict[str, Any] = {
 
 
 def varied(*, queue: dict[str, Any] | None = None, **cluster: object) -> dict[str, Any]:
-    """Return PLAN with changed keys of its cluster or of its queue."""
+    """Return PLAN with changes to the keys of its cluster and its queue."""
     plan = copy.deepcopy(PLAN)
     plan["clusters"][0].update(cluster)
     if queue is not None:
@@ -147,7 +147,7 @@ def test_bound_messages_neither_move_nor_join_the_burst() -> None:
     assert one["burst_messages"] == {"SQ03": 36_000}
 
 
-def test_sizes_that_survive_a_failure_equal_those_of_a_plan_with_as_many_messages() -> None:
+def test_sizes_that_survive_a_failure_equal_those_of_a_plan_with_that_backlog() -> None:
     """1000 a second for four minutes plus the burst are 330 000 messages: a plan with that backlog has the same size."""
     (structure,) = load(PLAN)["structures"]
     assert structure["survives"]["messages"] == 240_000 + 90_000
@@ -171,7 +171,7 @@ def test_sufficiently_large_structure_has_no_finding() -> None:
     assert "CLUSTER_FAILURE_ABOVE_INITSIZE" not in codes(plan)
 
 
-def test_backlog_without_a_rate_grows_with_the_rate_of_the_clusters() -> None:
+def test_backlog_of_a_queue_without_a_rate_grows_at_the_rate_of_its_clusters() -> None:
     found = load(varied(queue={"backlog": 30_000}))
     (queue,) = during(found, "channel", "TO.NEWYORK")["queues"]
     assert queue["messages"] == 40_000 + 90_000  # 30 000 by 1000/750, and the burst
@@ -188,7 +188,7 @@ def test_backup_structure_gets_all_messages_if_the_preferred_destination_fails()
     assert one["messages"] == 1000 + 1000 * 120 + 360_000
 
 
-def test_rank_keeps_all_messages_at_the_sender() -> None:
+def test_higher_rank_of_a_failed_queue_manager_keeps_all_messages_at_the_sender() -> None:
     instances = [{"queue_manager": "NEWYORK", "channels": [{"clwlrank": 1}]}, *INSTANCES[1:]]
     plan = varied(instances=instances)
     one = in_flow(load(plan), "queue_manager", "NEWYORK")
@@ -199,7 +199,7 @@ def test_rank_keeps_all_messages_at_the_sender() -> None:
 
 
 def test_bound_messages_arrive_when_their_destination_returns() -> None:
-    """P1 fails for 10 minutes: 250 a second are bound, 150 000 wait, and come on top of the backlog of 180 000."""
+    """P1 fails for 10 minutes: 250 a second are bound, 150 000 wait, in addition to the backlog of 180 000."""
     found = load(varied(not_fixed_percent=0, outage_minutes=10))
     (queue,) = during(found, "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] == 150_000
@@ -221,7 +221,7 @@ def test_surge_is_reduced_by_messages_that_consumers_get_meanwhile() -> None:
     assert queue["surge_messages"] == 150_000
 
 
-def test_surge_without_an_outage_is_unknown() -> None:
+def test_surge_of_a_queue_without_an_outage_is_unknown() -> None:
     plan = varied(not_fixed_percent=0, queue={"backlog": 1000})
     (queue,) = during(load(plan), "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] is None
@@ -249,7 +249,7 @@ def test_rates_and_bursts_grow_with_the_plan() -> None:
     assert found["structures"][0]["survives"]["messages"] == 660_000
 
 
-def test_contradictions_of_clusters_and_plan_are_reported() -> None:
+def test_contradictions_between_clusters_and_plan_are_reported() -> None:
     elsewhere = varied()
     elsewhere["clusters"][0]["queue"] = "OTHERQ"
     assert "CLUSTER_QUEUE_NOT_IN_PLAN" in codes(elsewhere)
@@ -277,7 +277,7 @@ def test_failed_channel_is_never_more_favored_than_before() -> None:
     assert found["chosen"] == ["NEWYORK", "P1", "P2", "P3"]
 
 
-def test_rates_of_two_senders_add_up() -> None:
+def test_rates_of_two_senders_are_added() -> None:
     plan = varied()
     plan["clusters"].append({**plan["clusters"][0], "sender": "PARIS", "rate_per_s": 200})
     found = load(plan)
@@ -379,7 +379,7 @@ SIZES = st.one_of(st.integers(0, 70_000), st.just({"mean": 3500, "p95": 12_000, 
     st.booleans(),
     st.integers(0, 30),
 )
-def test_need_during_a_failure_equals_that_of_a_plan_with_those_depths(
+def test_need_during_a_failure_equals_that_of_a_plan_with_the_same_depths(
     queues: list[tuple[Any, int]], rate: int, with_offload: bool, percent_per_year: int
 ) -> None:
     """Compare the need of each failure with that of a plan with the depths in the answer."""

@@ -31,7 +31,7 @@ def thickness(band: Shape) -> float:
 
 
 def send(app: FastAPI, address: str, *parts: tuple[str, str, str | None]) -> Answer:
-    """Send a form: name, text, and the name of a file or None."""
+    """Send a form whose parts consist of a name, a text, and a file name or None."""
     body = ""
     for name, text, filename in parts:
         file = "" if filename is None else f'; filename="{filename}"'
@@ -53,14 +53,14 @@ def load_of(plan: dict[str, Any]) -> ClusterLoad:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, mode: str) -> None:
+def test_each_example_opens_with_its_decision(app: FastAPI, example: ExampleFile, mode: str) -> None:
     page = get(app, f"{DECIDE}?example={example.name}&mode={mode}", accept="text/html")
     assert page.status == 200
     assert "Eliminations, step by step" in page.text
     assert page.text.count("<svg") >= 2
 
 
-def test_submitted_text_is_decided_in_the_chosen_order_and_stays_in_its_box(app: FastAPI) -> None:
+def test_submitted_text_is_evaluated_in_the_chosen_order_and_stays_in_its_box(app: FastAPI) -> None:
     text = "queue: <Q>x\ninstances: [{queue_manager: A, clwlrank: 1, put: DISABLED}, {queue_manager: B}]"
     wrong = send(app, DECIDE, ("text", text, None), ("mode", "ibm", None))
     assert wrong.status == 422
@@ -157,7 +157,7 @@ def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None
     assert "{queue_manager: P1, shared: true, get_rate_per_s: 400}" in editor.text
 
 
-def test_flow_chart_bands_are_proportional_to_their_rates() -> None:
+def test_widths_of_flow_chart_bands_are_proportional_to_rates() -> None:
     flow = load_of(clustered()).flows[0]
     for failure in flow.failures:
         wide, _ = flow_chart(flow, failure, nth=0)
@@ -187,7 +187,7 @@ def test_labels_of_queue_managers_end_before_those_of_queues() -> None:
         assert max(len(label) for label in labels) <= most
 
 
-def test_failures_of_equal_effect_are_grouped() -> None:
+def test_failures_with_equal_effects_are_grouped() -> None:
     (flow,) = clusters_shown(load_of(clustered())).flows
     assert [name for _, name, _ in flow.failures][:2] == [
         "channel TO.NEWYORK; queue manager NEWYORK; destination NEWYORK",

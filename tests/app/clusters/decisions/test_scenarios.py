@@ -99,7 +99,7 @@ def test_r1_equal_destinations_take_turns() -> None:
 
 
 @pytest.mark.parametrize(("without", "expected"), [("", "C"), ("C", "A"), ("CA", "B")])
-def test_r3_stopping_is_preferred_to_retrying_and_stopped(without: str, expected: str) -> None:
+def test_r3_stopping_channel_is_preferred_to_retrying_and_stopped_ones(without: str, expected: str) -> None:
     states = {"A": "RETRYING", "B": "STOPPED", "C": "STOPPING"}
     left = [
         {"queue_manager": name, "channels": [{"status": state}]}
@@ -138,7 +138,7 @@ def test_r14_netprty_eliminates_nothing_after_the_channel_state() -> None:
     assert steps["netprty"]["eliminated"] == []
 
 
-def test_r15_other_channels_take_over_if_the_preferred_one_fails() -> None:
+def test_r15_other_channels_are_used_if_the_preferred_one_fails() -> None:
     failing = [
         {"queue_manager": "A", "channels": [{"clwlprty": 9, "status": "RETRYING"}]},
         {"queue_manager": "B"},

@@ -38,7 +38,7 @@ def printed_json(capsys: pytest.CaptureFixture[str]) -> Json:
 
 
 @EVERY_EXAMPLE
-def test_explain_command_gives_each_message_its_reason(
+def test_explain_command_returns_a_reason_for_each_message(
     example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "explain", *files(example), "--json"]) == 0
@@ -48,7 +48,7 @@ def test_explain_command_gives_each_message_its_reason(
 
 
 @EVERY_EXAMPLE
-def test_explain_by_rest_gives_the_answer_of_the_command(
+def test_explain_command_and_rest_return_the_same_answer(
     app: FastAPI, example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["cluster", "explain", *files(example), "--json"])
@@ -67,7 +67,7 @@ def test_explain_command_prints_channels_messages_and_findings(capsys: pytest.Ca
     assert "assumed: Attempts to connect take no time" in text
 
 
-def test_displays_are_read_from_several_files_and_a_pipe(
+def test_explain_command_reads_displays_from_several_files_and_a_pipe(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import io
@@ -88,7 +88,7 @@ def test_explain_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixtur
     capsys.readouterr()
 
 
-def test_explain_command_uses_times_and_mode(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_command_uses_the_given_times_and_mode(capsys: pytest.CaptureFixture[str]) -> None:
     more = [
         "--failed-at",
         "2026-11-21T09:00:00Z",
@@ -128,7 +128,7 @@ def test_explain_command_with_invalid_input_exits_with_2(
     assert (said.out, "Traceback" in said.err) == ("", False)
 
 
-def test_messages_may_be_a_list_of_objects(app: FastAPI) -> None:
+def test_rest_explain_accepts_messages_as_a_list_of_objects(app: FastAPI) -> None:
     displays = [
         display(clusqmgr("A", STATUS="RETRYING"), clusqmgr("B")),
         display(qcluster("Q1", "A"), qcluster("Q1", "B")),
@@ -154,19 +154,19 @@ def test_messages_may_be_a_list_of_objects(app: FastAPI) -> None:
         ([], ""),
     ],
 )
-def test_explain_by_rest_with_an_invalid_field_names_it(app: FastAPI, body: object, field: str) -> None:
+def test_rest_explain_names_an_invalid_field(app: FastAPI, body: object, field: str) -> None:
     problem = assert_problem(post_json(app, ADDRESS, body), "input-refused", 422)
     assert [each["field"][: len(field)] for each in problem["errors"]] == [field]
 
 
-def test_refused_browse_is_reported_with_its_problems(app: FastAPI) -> None:
+def test_rest_explain_reports_why_a_browse_is_refused(app: FastAPI) -> None:
     problem = assert_problem(
         post_json(app, ADDRESS, {"displays": "", "messages": "some words"}), "input-refused", 422
     )
     assert "line 1: This is neither a dump of messages" in problem["detail"]
 
 
-def test_explain_by_rest_with_an_invalid_body_is_refused(app: FastAPI) -> None:
+def test_rest_explain_refuses_an_invalid_body(app: FastAPI) -> None:
     answer = call(app, "POST", ADDRESS, headers={"content-type": "application/json"}, chunks=[b"{"])
     assert_problem(answer, "input-refused", 422)
     assert call(app, "POST", ADDRESS, headers={"content-type": "text/plain"}, chunks=[b"x"]).status == 415

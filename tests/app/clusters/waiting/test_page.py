@@ -18,7 +18,7 @@ FIRST = EXAMPLES[0]
 
 
 def send(app: FastAPI, *parts: tuple[str, str, str | None]) -> Answer:
-    """Send the form: name, text, and the name of a file or None."""
+    """Send the form, whose parts consist of a name, a text, and a file name or None."""
     body = ""
     for name, text, filename in parts:
         file = "" if filename is None else f'; filename="{filename}"'
@@ -28,7 +28,7 @@ def send(app: FastAPI, *parts: tuple[str, str, str | None]) -> Answer:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
-def test_example_is_filled_in_and_answered(app: FastAPI, example: object) -> None:
+def test_each_example_opens_with_its_explanation(app: FastAPI, example: object) -> None:
     page = get(app, f"{ADDRESS}?example={getattr(example, 'name', '')}", accept="text/html")
     assert page.status == 200
     assert "Messages, grouped by explanation" in page.text
@@ -97,7 +97,7 @@ def test_long_text_is_explained_but_not_shown_again(app: FastAPI) -> None:
     assert "AMQSBCG0" not in page.text
 
 
-def test_broken_form_is_refused(app: FastAPI) -> None:
+def test_malformed_form_is_refused(app: FastAPI) -> None:
     headers = {"content-type": "multipart/form-data; boundary=edge", "accept": "text/html"}
     assert call(app, "POST", ADDRESS, headers=headers, chunks=[b"no form"]).status == 400
     assert call(app, "POST", ADDRESS, headers={"accept": "text/html"}).status == 422

@@ -48,7 +48,7 @@ def assert_valid(answer: object, kind: type[Answer]) -> None:
     jsonschema_rs.Draft202012Validator(schema).validate(answer)
 
 
-def test_command_and_rest_give_the_advice_of_the_plan(
+def test_advise_command_and_rest_return_the_advice_for_the_plan(
     app: Any,  # noqa: ANN401
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -87,7 +87,7 @@ def test_fail_on_warning_gives_exit_code_1(tmp_path: Path, capsys: pytest.Captur
     assert "MAXDEPTH(999999999)" in capsys.readouterr().out
 
 
-def test_error_gives_exit_code_1_and_invalid_document_gives_2(
+def test_plan_error_gives_exit_code_1_and_invalid_document_gives_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = varied(structures__0__queues=[{**QUEUE, "qdepthhi": 1, "qdepthlo": 2}])
@@ -156,7 +156,7 @@ def test_rates_are_written_into_the_document(
         ({"document": SQ03, "sets": [{}]}, "/sets/0/queue"),
     ],
 )
-def test_invalid_requests_for_rates_are_refused_with_their_fields(
+def test_invalid_rates_requests_are_refused_with_their_fields(
     app: Any,  # noqa: ANN401
     request_body: object,
     field: str,

@@ -33,7 +33,7 @@ BOUNDARY = "a-boundary-of-this-test"
 # ---- the address -------------------------------------------------------------------------------------------------------
 
 
-def test_response_for_the_event_reading_example_matches_its_schema(app: FastAPI) -> None:
+def test_rest_response_for_the_example_matches_its_schema(app: FastAPI) -> None:
     answer = post_json(app, READ, events_request())
     assert answer.status == 200
     document = answer.json()
@@ -165,7 +165,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return {name: tmp_path / name for name in texts}
 
 
-def test_command_and_rest_give_the_same_answer(
+def test_read_command_and_rest_return_the_same_answer(
     app: FastAPI, capsys: pytest.CaptureFixture[str], files: dict[str, Path]
 ) -> None:
     code, out, _ = run(
@@ -227,7 +227,7 @@ def test_fail_on_warning_gives_exit_code_1(
         ([], "required"),
     ],
 )
-def test_bad_usage_gives_a_message_and_exit_code_2(
+def test_invalid_arguments_give_a_message_and_exit_code_2(
     capsys: pytest.CaptureFixture[str], files: dict[str, Path], arguments: list[str], words: str
 ) -> None:
     code, out, err = run(capsys, *(each.format(**files) for each in arguments))

@@ -44,14 +44,14 @@ def changes(**paths: Any) -> dict[tuple[str, str], ChangeRow]:  # noqa: ANN401
          "Message bytes", "1024 bytes", "mean 3500, p95 12 000, max 60 000 bytes"),
     ],
 )  # fmt: skip
-def test_value_is_listed_with_place_label_and_unit(
+def test_changed_value_is_listed_with_place_label_and_unit(
     path: str, value: object, place: str, label: str, before: str, after: str
 ) -> None:
     found = changes(**{path: value})[place, label]
     assert [line.replace("\u202f", " ") for line in (*found.before, *found.after)] == [before, after]
 
 
-def test_new_structure_has_a_line_for_each_given_member() -> None:
+def test_new_structure_is_listed_with_a_line_for_each_given_member() -> None:
     added = changes(structures__1=MYDATA)["Structure MYDATA", ""]
     assert added.before == ()
     assert [line.replace("\u202f", " ") for line in added.after] == [
@@ -62,14 +62,14 @@ def test_new_structure_has_a_line_for_each_given_member() -> None:
     ]
 
 
-def test_hundreds_of_new_queues_are_counted_after_the_first() -> None:
+def test_list_of_hundreds_of_new_queues_is_shortened_with_their_number() -> None:
     queues = [{"name": f"Q.{n}", "message_bytes": n, "backlog": n} for n in range(512)]
     added = changes(structures__1={"name": "MANY", "queues": queues})["Structure MANY", ""]
     assert len(added.after) == 61
     assert added.after[-1] == "and 452 more lines"
 
 
-def test_new_queue_rule_and_acknowledgement_are_listed_in_lines() -> None:
+def test_new_queue_rule_and_acknowledgement_are_listed_line_by_line() -> None:
     found = changes(
         structures__0__queues__1=QUEUE,
         structures__0__offload__rules=[{"usage_over": 70, "size_over": "8K"}],

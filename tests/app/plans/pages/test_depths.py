@@ -78,7 +78,7 @@ def test_advice_is_shown_without_planned_depths() -> None:
     assert [bar.name for bar in depths.chart.bars] == ["A"]
 
 
-def test_given_depths_are_marked_and_their_effects_shown() -> None:
+def test_depths_given_in_the_plan_are_marked_and_their_effects_shown() -> None:
     given = queue("A", maxdepth=2000, qdepthhi=50, put_rate_per_s=3, get_rate_per_s=1)
     depths = depths_of(found(structures__0__queues=[given], perfmev={"QM01": "ENABLED"}))
     assert depths is not None
@@ -153,7 +153,7 @@ def test_editor_keeps_every_depth_event_setting_of_a_document() -> None:
     assert check(typed_of(one_for_all)).document == one_for_all
 
 
-def test_queues_as_text_are_merged() -> None:
+def test_depth_event_settings_survive_the_form_if_queues_are_text() -> None:
     many = [
         queue(
             f"Q{n}", maxdepth=100 + n, qdphiev="ENABLED", queue_manager_rates={"QM01": {"put_rate_per_s": n}}

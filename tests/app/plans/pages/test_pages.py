@@ -50,7 +50,7 @@ def test_first_visit_shows_an_introduction_until_something_is_saved(browser: Bro
     assert browser.get("/").status == 200
 
 
-def test_calculator_answers_without_a_database(tmp_path: Path) -> None:
+def test_calculator_works_without_a_database(tmp_path: Path) -> None:
     broken = tmp_path / "cfplan.db"
     broken.mkdir()
     page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
@@ -151,7 +151,7 @@ def test_rows_are_added_and_removed_by_buttons(browser: Browser) -> None:
     assert "SQ03APPLICATION1" not in page.words
 
 
-def test_conflict_of_a_form_with_an_unreadable_base_is_shown(browser: Browser) -> None:
+def test_form_with_an_unreadable_base_version_is_a_conflict(browser: Browser) -> None:
     browser.save_example()
     stale = edit(browser).fields
     browser.post("/plans/SQ03/edit", {**stale, "/cfcc_level": "24", "do": "save"})
@@ -317,7 +317,7 @@ def test_refused_rename_keeps_the_new_name(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "7", "abc", "99999999999", "1.5"])
-def test_missing_version_is_named(browser: Browser, number: str) -> None:
+def test_request_for_a_missing_version_names_it(browser: Browser, number: str) -> None:
     browser.save_example()
     for page in ("", "/print", "/structures/APPLICATION1", "/files/plan.json"):
         answer = browser.get(f"/plans/SQ03/versions/{number}{page}")
@@ -364,7 +364,7 @@ def test_form_with_too_many_structures_is_refused_before_it_is_read(
     assert "The form has 1,001 structures; at most 1,000 are read." in page.words
 
 
-def test_import_without_a_file_asks_for_one(browser: Browser) -> None:
+def test_import_without_a_file_asks_for_a_file(browser: Browser) -> None:
     for files in ([("files", ("", b""))], [("other", ("x.json", b"{}"))]):
         answer = browser.ask("POST", "/import-plans", files=files)
         assert answer.status_code == 422
@@ -503,7 +503,7 @@ def test_plan_and_sheet_show_storage_and_unplaced_structures(browser: Browser) -
     assert "is not available while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
 
 
-def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) -> None:
+def test_sheet_uses_the_smallest_storage_if_plans_differ(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("OTHER", **{"/qsg": "SQ04", "/coupling_facilities/0/size": "32G"})
     words = browser.get("/sheet?plan=SQ03&plan=OTHER").words

@@ -108,7 +108,7 @@ def test_structure_named_in_pasted_text_is_added_and_reported() -> None:
     assert taken.has_remarks
 
 
-def test_structure_without_a_name_gets_the_name_in_the_text() -> None:
+def test_unnamed_structure_gets_the_name_in_the_pasted_text() -> None:
     typed = typed_of(read_object({"qsg": "QSG1", "queue_managers": 2}))
     typed = change(typed, "add:/structures").typed
     text = "structure,name,message_bytes,backlog\nAPP,A,1,1\nAPP,B,1,1\n"

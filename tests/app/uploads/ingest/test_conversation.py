@@ -70,7 +70,7 @@ def run(url: str, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def table(path: Path, *ends: str) -> Path:
-    """Write the CSV template with an hour for each of these ends."""
+    """Write the CSV template with an hour that ends at each of these times."""
     rows = [f"SQ03,APPLICATION1,,{end},10,100\n" for end in ends]
     path.write_text(HEADINGS + "".join(rows))
     return path
@@ -158,7 +158,7 @@ def test_pipe_is_refused_by_decode(tmp_path: Path, capfd: pytest.CaptureFixture[
 # ---- packed files ----------------------------------------------------------------------------------------------------
 
 
-def test_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
+def test_compressed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
     run: Run, url: str, tmp_path: Path
 ) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(6), framing=Framing(kind="gzip+rdw"))
@@ -170,7 +170,7 @@ def test_packed_dump_beyond_the_limit_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("head", [b"", HEADINGS.encode()], ids=["binary", "text"])
-def test_file_that_unpacks_to_1000_times_its_size_is_refused_quickly(
+def test_file_that_decompresses_to_1000_times_its_size_is_refused_quickly(
     run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
     monkeypatch.setattr(unzip, "RATIO_COUNTS_FROM_BYTES", 2**20)
@@ -187,7 +187,7 @@ def test_file_that_unpacks_to_1000_times_its_size_is_refused_quickly(
     assert [found.name for found in Path(url).rglob("*.parquet")] == []
 
 
-def test_unpacked_bytes_are_counted_while_unpacking(tmp_path: Path) -> None:
+def test_decompressed_bytes_are_counted_during_decompression(tmp_path: Path) -> None:
     path = tmp_path / "zeros.gz"
     with gzip.open(path, "wb") as packed:
         for _ in range(32):
@@ -199,7 +199,7 @@ def test_unpacked_bytes_are_counted_while_unpacking(tmp_path: Path) -> None:
         assert content._position <= 5 * 2**20 + 2**16
 
 
-def test_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> None:
+def test_file_compressed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.smf", range(2)).read_bytes()
     path = tmp_path / "twice.gz"
     path.write_bytes(gzip.compress(gzip.compress(dump)))
@@ -211,7 +211,9 @@ def test_file_packed_twice_is_refused_with_advice(run: Run, tmp_path: Path) -> N
 # ---- what is said of each file, and of all ---------------------------------------------------------------------------
 
 
-def test_several_files_are_reported_and_the_worst_result_sets_the_exit_code(run: Run, tmp_path: Path) -> None:
+def test_each_file_is_reported_and_the_worst_result_determines_the_exit_code(
+    run: Run, tmp_path: Path
+) -> None:
     good = table(tmp_path / "good.csv", "2024-11-20T10:00Z")
     bad = tmp_path / "bad.txt"
     bad.write_text("nothing that anybody knows\n")
@@ -330,7 +332,7 @@ def test_crash_of_libraries_at_exit_changes_neither_exit_code_nor_report(url: st
     assert len(done.stdout.splitlines()) > 1
 
 
-def test_closed_output_does_not_block_ingest(url: str, tmp_path: Path) -> None:
+def test_closed_stdout_does_not_block_ingest(url: str, tmp_path: Path) -> None:
     path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z")
     command = [sys.executable, "-m", "spark_jobs.ingest", "--history", url, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:

@@ -163,7 +163,7 @@ def test_axis_labels_do_not_overlap_at_any_width() -> None:
         assert len(ticks) >= 2
 
 
-def test_likely_days_of_a_level_are_a_second_line_over_it() -> None:
+def test_likely_days_of_a_level_are_drawn_as_a_second_line_on_it() -> None:
     wide, _ = layouts(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
     (level,), (likely,) = with_class(wide, "level"), with_class(wide, "likely")
     assert level.attributes["y1"] == likely.attributes["y1"]
@@ -240,7 +240,7 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
         assert ("too much" in texts) == (drawing.kind == "narrow")
 
 
-def test_names_and_amounts_are_next_to_bars_if_requested() -> None:
+def test_names_and_amounts_are_shown_next_to_bars_on_request() -> None:
     bars = (Bar("up to 512", "100", (Part("bar-of", 100),)), Bar("up to 1024", "300", (Part("bar-of", 300),)))
     for drawing in layouts(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
         one, two = (float(shape.attributes["width"]) for shape in with_class(drawing, "bar-of"))

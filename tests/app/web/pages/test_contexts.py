@@ -227,7 +227,9 @@ def test_every_partial_is_used_by_a_page() -> None:
     assert partials == {part for name in CONTEXTS for part in parts(name) if Path(part).name.startswith("_")}
 
 
-def test_pages_are_rendered_with_the_declared_pairs(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_rendered_with_the_declared_template_and_context(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: dict[str, type[Page]] = {}
 
     def watched(name: str, context: Page, *, root_path: str = "") -> str:

@@ -59,7 +59,7 @@ def chosen(element: Element) -> str:
 
 
 @pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
-def test_what_if_pages_without_a_chosen_plan_have_no_answer(app: FastAPI, address: str) -> None:
+def test_what_if_pages_without_a_chosen_plan_show_no_result(app: FastAPI, address: str) -> None:
     page = main_of(app, address)
     assert chosen(page) == ""
     assert "Choose a plan" in words(page)
@@ -69,7 +69,9 @@ def test_what_if_pages_without_a_chosen_plan_have_no_answer(app: FastAPI, addres
 
 @pytest.mark.parametrize("address", PAGES_OF_QUESTIONS)
 @pytest.mark.parametrize(("name", "called"), [("BANK", "plan BANK"), (".example", "example plan")])
-def test_what_if_pages_answer_for_the_chosen_plan(app: FastAPI, address: str, name: str, called: str) -> None:
+def test_what_if_pages_show_the_result_for_the_chosen_plan(
+    app: FastAPI, address: str, name: str, called: str
+) -> None:
     page = main_of(app, f"{address}?plan={name}")
     assert chosen(page) == name
     assert called in words(page)
@@ -119,7 +121,7 @@ def test_policy_is_not_compared_with_the_example_unless_chosen(
     ],
     ids=["stored", "example", "document"],
 )
-def test_answer_is_for_the_plan_shown_in_the_form(
+def test_result_is_for_the_plan_selected_in_the_form(
     app: FastAPI, address: str, sent: dict[str, str], selected: str, called: str
 ) -> None:
     answer = post(app, address, {**SENT[address], **sent})

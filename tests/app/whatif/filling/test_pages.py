@@ -82,7 +82,7 @@ def test_invalid_input_is_reported_at_its_field(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("question", ["recovery", "smds"])
-def test_plan_may_be_stored_submitted_or_unknown(app: FastAPI, question: str) -> None:
+def test_pages_accept_submitted_plans_and_refuse_unknown_ones(app: FastAPI, question: str) -> None:
     assert page(app, f"/whatif/{question}?plan=nobody").status == 404
     answer = sent(app, f"/whatif/{question}", text=json.dumps(PLAN))
     assert answer.status == 200
@@ -175,7 +175,7 @@ def test_invalid_names_are_reported_at_their_field(app: FastAPI, names: str, sai
     assert said in read(answer.text).one("p", id="stored-queue_managers-error").text
 
 
-def test_dsgroup_used_by_two_structures_is_reported_and_corrected_at_its_field(app: FastAPI) -> None:
+def test_dsgroup_used_by_two_structures_is_reported_and_can_be_corrected_at_its_field(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=double")
     assert (
         read(answer.text).one("p", id="stored-dsgroup-NOBACK-error").text

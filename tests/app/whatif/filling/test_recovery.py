@@ -125,7 +125,7 @@ def test_structure_without_a_backup_misses_the_recovery_time_with_a_reason(
     assert answer.totals.recovery_s == answer.system.recovery_s
 
 
-def test_structure_with_a_backup_has_no_reason_against_it() -> None:
+def test_structure_with_a_backup_has_no_reason_for_not_being_backed_up() -> None:
     (found,) = recovery(structure([queue(put_rate_per_s=1, outage_minutes=10, persistent=True)])).structures
     assert (found.as_json()["not_backed_up"], found.as_json()["meets"]) == (None, True)
 

@@ -47,7 +47,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, said.out, said.err
 
 
-def test_rest_and_command_give_the_core_answer_about_an_outage(
+def test_rest_and_command_return_the_core_result_for_an_outage(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = fill_up(PLAN).as_json()
@@ -60,7 +60,7 @@ def test_rest_and_command_give_the_core_answer_about_an_outage(
 @pytest.mark.parametrize(
     ("query", "options", "load"), [("", [], "backlog"), ("?for=size", ["--for", "size"], "size")]
 )
-def test_rest_and_command_write_the_smds_job_for_backlog_or_size(
+def test_rest_and_command_return_the_smds_job_for_backlog_or_size(
     app: FastAPI,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -116,7 +116,7 @@ def test_every_parameter_reaches_the_core(
     assert json.loads(out) == expected
 
 
-def test_rest_and_command_give_the_core_advice_on_thresholds(
+def test_rest_and_command_return_the_core_advice_on_thresholds(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ThresholdQuestion(
@@ -199,7 +199,7 @@ def test_invalid_parameter_is_refused_by_name(app: FastAPI, query: str, field: s
 
 
 @pytest.mark.parametrize("question", ["recovery", "thresholds"])
-def test_invalid_explain_is_an_invalid_request(app: FastAPI, question: str) -> None:
+def test_invalid_explain_parameter_is_refused(app: FastAPI, question: str) -> None:
     answer = post_json(app, f"/api/v1/whatif/{question}?explain=x&fill_percent=-1&hold=-1", DOCUMENT)
     found = assert_problem(answer, "request-invalid", 422)
     assert found["errors"] == [{"field": "explain", "message": "must be true or false"}]
@@ -216,7 +216,7 @@ def test_invalid_explain_is_an_invalid_request(app: FastAPI, question: str) -> N
         ("--costly-up-to=5000", "0K to 63K"),
     ],
 )
-def test_unreadable_option_is_reported_with_a_message(
+def test_unreadable_option_value_is_reported_with_a_message(
     plan_file: str, option: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "thresholds", plan_file, "--structure=APP1", option)

@@ -31,7 +31,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return code, printed.out, printed.err
 
 
-def test_json_of_the_command_is_the_core_answer(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_json_output_of_the_command_equals_the_core_result(
+    capsys: pytest.CaptureFixture[str], plan_file: Path
+) -> None:
     code, out, _ = run(capsys, "cf-loss", plan_file, "--json")
     assert (code, json.loads(out)) == (0, losses_of([("SQ03", evaluate(read_object(TIGHT)))]).as_json())
     code, out, _ = run(capsys, "upgrade", plan_file, "--json", "--queue-managers", 2, "--years", 0)
@@ -52,17 +54,21 @@ def test_table_lists_moved_and_unplaced_structures(
     assert any(line.startswith("warning: LOSS_STRUCTURE_NOT_PLACED: Without CF01, SQ03A") for line in lines)
 
 
-def test_warning_fails_with_fail_on_warning(capsys: pytest.CaptureFixture[str], plan_file: Path) -> None:
+def test_warning_with_fail_on_warning_exits_with_1(
+    capsys: pytest.CaptureFixture[str], plan_file: Path
+) -> None:
     assert run(capsys, "cf-loss", plan_file, "--fail-on", "warning")[0] == 1
 
 
-def test_structure_without_any_place_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_structure_that_cannot_be_placed_is_an_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(document([cf("CF01", "4G")], [structure("A", "4G")])), encoding="utf-8")
     assert run(capsys, "cf-loss", path)[0] == 1
 
 
-def test_other_plans_are_included(
+def test_other_plans_of_the_sysplex_are_included(
     capsys: pytest.CaptureFixture[str], plan_file: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.json"
@@ -116,7 +122,7 @@ def test_upgrade_table_has_before_after_and_difference(
         ["nothing", "PLAN"],
     ],
 )
-def test_bad_usage_is_reported_with_a_message(
+def test_invalid_arguments_are_reported_with_a_message(
     capsys: pytest.CaptureFixture[str], plan_file: Path, arguments: list[Any]
 ) -> None:
     code, out, err = run(capsys, *[plan_file if each == "PLAN" else each for each in arguments])

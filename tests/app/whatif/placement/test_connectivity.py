@@ -60,7 +60,7 @@ def test_cfconlos_of_the_queue_managers_decides_for_csq_admin(
     assert ending_structures(found, "CF02") == []
 
 
-def test_loss_of_a_duplexed_structure_ends_no_queue_manager() -> None:
+def test_loss_of_one_copy_of_a_duplexed_structure_ends_no_queue_manager() -> None:
     one = structure("A", preflist=IN_CF02, duplex="ENABLED", cfconlos="TERMINATE")
     assert ending_structures(answer([one], cfconlos="TOLERATE"), "CF02") == []
 
@@ -115,7 +115,7 @@ def test_recauto_with_recover_and_cflevel_5_recovers_without_an_operator(
     assert words in lost.words
 
 
-def test_command_table_lists_ending_queue_managers_and_recovery(
+def test_cf_loss_table_lists_ending_queue_managers_and_recovery(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan.yaml"

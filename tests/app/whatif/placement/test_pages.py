@@ -65,12 +65,12 @@ def test_stored_plan_is_selected_by_name(app: FastAPI) -> None:
     assert "7168.0 MiB must be free elsewhere, but 4096.0 MiB of it cannot be placed." in said  # fmt: skip
 
 
-def test_chosen_example_is_answered_and_labelled(app: FastAPI) -> None:
+def test_chosen_example_is_evaluated_and_labelled(app: FastAPI) -> None:
     assert "the structures of the example plan" in words(page(app, "/whatif/cf-loss?plan=.example"))
     assert "The example plan before and after" in words(page(app, "/whatif/upgrade?plan=.example"))
 
 
-def test_submitted_plan_is_answered_and_stays_in_its_box(app: FastAPI) -> None:
+def test_submitted_plan_is_evaluated_and_stays_in_its_box(app: FastAPI) -> None:
     answer = sent(app, "/whatif/cf-loss", text=json.dumps(TIGHT), at="size")
     assert answer.status == 200
     assert "the structures of the plan that you sent" in words(answer)
@@ -126,7 +126,7 @@ def test_invalid_field_is_reported_without_a_calculation(app: FastAPI, query: st
     assert "Step by step" not in words(answer)
 
 
-def test_upgrade_without_changes_asks_for_one(app: FastAPI) -> None:
+def test_upgrade_form_without_changes_asks_for_a_change(app: FastAPI) -> None:
     said = words(page(app, "/whatif/upgrade?plan=.example&queue_managers=0&years="))
     assert "Choose at least one change" in said
 

@@ -18,7 +18,7 @@ LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
 TIGHT = document([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")])
 
 
-def test_rest_answer_is_the_core_answer(app: FastAPI) -> None:
+def test_rest_response_equals_the_core_result(app: FastAPI) -> None:
     answer = post_json(app, LOSS, SQ03)
     assert answer.status == 200, answer.text
     assert answer.json() == losses_of([("SQ03", evaluate(read_object(SQ03)))]).as_json()
@@ -27,7 +27,7 @@ def test_rest_answer_is_the_core_answer(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("plan", [SQ03, TIGHT, document([], [])], ids=["example", "tight", "without CFs"])
-def test_answers_have_exactly_the_described_members(app: FastAPI, plan: dict[str, Any]) -> None:
+def test_responses_have_exactly_the_documented_members(app: FastAPI, plan: dict[str, Any]) -> None:
     schemas = app.openapi()["components"]["schemas"]
     for address, shape in ((LOSS, "LossAnswer"), (UPGRADE, "UpgradeAnswer")):
         found = post_json(app, address, plan).json()
@@ -35,7 +35,7 @@ def test_answers_have_exactly_the_described_members(app: FastAPI, plan: dict[str
         assert set(found) == set(described["properties"]) == set(described["required"])
 
 
-def test_at_size_counts_structures_with_size(app: FastAPI) -> None:
+def test_at_size_option_counts_structures_at_their_size(app: FastAPI) -> None:
     by_size = post_json(app, f"{LOSS}?at=size", SQ03).json()
     assert by_size["counted_at"] == "size"
     assert (
@@ -92,7 +92,7 @@ def test_unreadable_plan_is_refused_with_its_fields(app: FastAPI) -> None:
         assert_problem(post_json(app, address, {**SQ03, "queue_managers": 33}), "plan-refused", 422)
 
 
-def test_examples_in_openapi_equal_the_answers(app: FastAPI) -> None:
+def test_openapi_examples_equal_the_actual_responses(app: FastAPI) -> None:
     described = get(app, "/openapi.json").json()["paths"]
     for address in (LOSS, UPGRADE):
         operation = described[address]["post"]

@@ -1,10 +1,10 @@
 """Reduce days stored as files of the history to the results of a nightly run, with simple arithmetic.
 
-A day is a file such as 2026-11-20.json: {"qsg", "structure", "entries_peak"}. What was reduced is remembered beside them,
-one day after the other, as the real job does: so a run that is killed leaves days that the next one does not read again.
+A day is a file such as 2026-11-20.json: {"qsg", "structure", "entries_peak"}. Reduced days are
+stored next to them, one by one, as the real job does: the run after a killed one does not read them again.
 
 Orders (orders.json): pause_s between days, fail (a sentence), crash ("reducing" or "result": a kill from within), noise,
-stderr (what it says there).
+stderr (text to print there).
 """
 
 from __future__ import annotations
