@@ -127,7 +127,7 @@ def test_entsmax_that_is_not_a_count_is_refused(value: str) -> None:
 @pytest.mark.parametrize(
     "arguments", [("admin",), ("admin", "--queue-managers", "5", "surplus"), ("admin", "--cfcc", "25")]
 )
-def test_bad_usage_is_refused(arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused(arguments: tuple[str, ...]) -> None:
     ran = run(*arguments)
 
     assert ran.code == 2

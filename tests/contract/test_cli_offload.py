@@ -54,13 +54,13 @@ def test_2_kb_messages_in_512_mb_have_the_documented_capacities() -> None:
     assert answer["capacity"] == 220_741
 
 
-def test_offload_gains_nothing_where_entries_are_the_limit() -> None:
+def test_offload_gains_no_capacity_if_entries_run_out_first() -> None:
     answer = offload(512, 1024, 14)
 
     assert answer["capacity"] == answer["capacity_without_offload"] == 262_787
 
 
-def test_offload_gains_capacity_where_auto_alter_changes_the_ratio() -> None:
+def test_offload_gains_capacity_if_auto_alter_changes_the_ratio() -> None:
     plain, altered = offload(512, 1024, 14), offload(512, 1024, 14, "--auto-alter")
 
     assert int(str(altered["capacity"])) > int(str(plain["capacity"]))
@@ -103,7 +103,7 @@ def test_capacity_matches_the_formula_for_two_pools(message_bytes: int, size_mib
         (64_512, (70, 32_768)),
     ],
 )
-def test_first_step_is_that_of_the_first_rule_to_act(
+def test_first_step_belongs_to_the_first_rule_that_acts(
     message_bytes: int, fires_first: tuple[int, int] | None
 ) -> None:
     answer = offload(512, message_bytes, 14)
@@ -121,7 +121,7 @@ def test_first_step_is_that_of_the_first_rule_to_act(
 
 
 @pytest.mark.parametrize("message_bytes", [0, 100, 4096, 4097, 32_768, 40_960, 64_512, 64_513, 1_000_000])
-def test_steps_list_only_rules_that_can_act_on_this_size(message_bytes: int) -> None:
+def test_steps_list_only_rules_that_can_act_on_the_message_size(message_bytes: int) -> None:
     answer = offload(512, message_bytes, 25)
     steps = answer["steps"]
     assert isinstance(steps, list)

@@ -392,7 +392,7 @@ def test_field_with_a_wrong_type_or_unknown_key_is_reported(tmp_path: Path, yaml
 
 
 @pytest.mark.parametrize("more", [(), ("--output",), ("--output", "poem"), ("--output", "policy", "surplus")])
-def test_bad_usage_is_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
     ran = run("plan", *more)
 
     assert ran.code == 2
@@ -404,7 +404,7 @@ def test_bad_usage_is_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
         assert ran.err.strip()
 
 
-def test_plan_with_an_error_prints_no_text_output(tmp_path: Path) -> None:
+def test_plan_with_errors_gives_no_text_output(tmp_path: Path) -> None:
     document = sample_document()
     document["structures"][0]["cflevel"] = 2  # persistent messages need CFLEVEL 3, SMDS needs 5
     document["structures"][0]["recover"] = False

@@ -122,7 +122,7 @@ def test_level_below_14_uses_the_figures_of_14_and_is_reported(level: int) -> No
 
 
 @pytest.mark.parametrize("level", [15, 16])
-def test_level_between_published_ones_uses_the_next_higher_and_is_reported(level: int) -> None:
+def test_unpublished_level_uses_the_next_higher_published_one_and_is_reported(level: int) -> None:
     assert_takes(level, instead=17)
 
 
@@ -175,7 +175,7 @@ def test_cf_below_level_9_is_refused(level: int) -> None:
 @pytest.mark.parametrize("level", [14, 17, 24, 25])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 2048, 5000, 64_512, 70_000])
 @pytest.mark.parametrize("size_mib", [23, 64, 391, 4096, 65_536])
-def test_messages_is_the_number_that_the_smaller_pool_holds(
+def test_capacity_is_the_number_of_messages_that_the_smaller_pool_holds(
     size_mib: int, message_bytes: int, level: int
 ) -> None:
     answer = ask("structure", "--size-mib", size_mib, "--message-bytes", message_bytes, "--cfcc", level)
@@ -225,7 +225,7 @@ def test_size_for_a_backlog_holds_that_backlog(messages: int, message_bytes: int
 # ---- words, exit codes and bad usage -----------------------------------------------------------------------------
 
 
-def test_answers_by_messages_and_by_size_have_their_own_keys() -> None:
+def test_answers_for_messages_and_for_a_size_have_different_keys() -> None:
     forward = size_for(1000, 1024, 25)
     inverse = ask("structure", "--size-mib", 64, "--message-bytes", 1024, "--cfcc", 25)
 
@@ -233,7 +233,7 @@ def test_answers_by_messages_and_by_size_have_their_own_keys() -> None:
     assert {"messages", "findings"} <= set(inverse)
 
 
-def test_answer_without_json_is_readable_text() -> None:
+def test_structure_command_without_json_prints_readable_text() -> None:
     ran = run("structure", "--messages", 200_000, "--message-bytes", 1024, "--cfcc", 14)
 
     assert ran.code == 0, ran
@@ -329,7 +329,7 @@ def test_message_above_100_mb_is_refused() -> None:
     ],
     ids=lambda arguments: ascii(" ".join(arguments)),
 )
-def test_bad_usage_is_refused_with_a_message(arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused_with_a_message(arguments: tuple[str, ...]) -> None:
     ran = run(*arguments)
 
     assert ran.code == 2, ran

@@ -126,7 +126,7 @@ def test_settings_that_ibm_advises_against_are_reported(service: Service, case: 
     assert {f["severity"] for f in new} & severe, [(f["code"], f["severity"]) for f in new]
 
 
-def test_recovery_reduces_the_warnings_on_volatile_coupling_facilities(service: Service) -> None:
+def test_recover_yes_reduces_the_warnings_on_volatile_coupling_facilities(service: Service) -> None:
     volatile = {"/coupling_facilities/0/volatile": True, "/coupling_facilities/1/volatile": True}
     bare = many(quiet(), volatile | {f"{STRUCTURE}/recover": False, "/structures/1/recover": False})
     recovered = many(quiet(), volatile)
@@ -179,7 +179,7 @@ def test_csq_admin_below_the_published_minimum_is_reported(
     assert bool(serious) is not enough
 
 
-def test_initsize_below_xcfs_minimum_is_reported(service: Service) -> None:
+def test_initsize_below_the_minimum_of_xcf_is_reported(service: Service) -> None:
     # IXL015I at CFCC level 25: INITSIZE MUST BE AT LEAST 41 M, for a request of 20 M.
     document = many(quiet(), {f"{STRUCTURE}/initsize": "20M", f"{STRUCTURE}/size": "30M"})
     findings = findings_of(service, document)

@@ -72,7 +72,7 @@ def with_hardware(level: int = 25) -> dict[str, Any]:
 # ---- the policy --------------------------------------------------------------------------------------------------
 
 
-def test_sq03_plan_has_no_error(tmp_path: Path) -> None:
+def test_example_plan_sq03_has_no_error(tmp_path: Path) -> None:
     ran = run("plan", SQ03, "--output", "json")
 
     assert ran.code == 0, ran
@@ -124,7 +124,7 @@ def test_statement_has_every_keyword_that_the_plan_sets(tmp_path: Path) -> None:
         assert found.names("PREFLIST")
 
 
-def test_minsize_and_auto_alter_are_written_if_the_plan_sets_them(tmp_path: Path) -> None:
+def test_minsize_and_allowautoalt_are_written_if_the_plan_sets_them(tmp_path: Path) -> None:
     document = sq03()
     document["structures"][0].update(allow_auto_alter=True, minsize="256M", initsize="512M", size="768M")
 
@@ -472,7 +472,7 @@ def test_plan_without_application_structures_still_has_csq_admin(tmp_path: Path)
 # ---- IBM's own example -------------------------------------------------------------------------------------------
 
 
-def test_ibms_sizes_are_printed_as_given(tmp_path: Path) -> None:
+def test_sizes_given_in_the_plan_are_printed_unchanged(tmp_path: Path) -> None:
     text = policy_of(with_ibms_sizes(14), tmp_path)
     found = statement(text, "SQ03APPLICATION1")
 
@@ -634,7 +634,7 @@ def test_service_returns_the_job_of_the_command_line(tmp_path: Path, service: Se
     assert response.content == plan(with_hardware(), tmp_path, "--output", "job").out.encode()
 
 
-def test_file_gives_the_same_policy_as_its_document(tmp_path: Path, service: Service) -> None:
+def test_service_returns_the_policy_of_the_command_line_for_a_file(tmp_path: Path, service: Service) -> None:
     ran = run("plan", SQ03, "--output", "policy")
 
     assert ran.code == 0, ran

@@ -132,7 +132,7 @@ def test_messages_over_64512_bytes_are_offloaded_at_any_usage(
         assert not is_offloaded(64_512, usage_percent=usage_percent, rules=rules)
 
 
-def test_rule_of_64k_is_off() -> None:
+def test_rule_with_size_64k_is_off() -> None:
     rule = parse_rule("70:64K")
     assert not rule.is_on
     assert not is_offloaded(64_512, usage_percent=99, rules=(rule,))

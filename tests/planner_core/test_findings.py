@@ -760,7 +760,7 @@ def test_depth_findings_have_cases_with_depth_keys() -> None:
     assert codes_expected_by(TESTS / "planner_core" / "sizing" / "test_depth_advice.py") >= DEPTH_EVENT_CODES
 
 
-def test_code_asserted_absent_is_not_a_case(tmp_path: Path) -> None:
+def test_code_that_a_test_expects_absent_does_not_count_as_a_case(tmp_path: Path) -> None:
     file = tmp_path / "test_some.py"
     file.write_text(
         'assert "OFFLOAD_DB2" not in codes\nassert "EMPTY_STRUCTURE" in codes\n', encoding="utf-8"
@@ -787,7 +787,7 @@ def test_finding_is_raised_with_field_severity_message_and_source(code: str) -> 
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_near_miss_does_not_raise_the_finding(code: str) -> None:
+def test_near_miss_of_a_finding_does_not_raise_it(code: str) -> None:
     assert code not in {item.code for item in found(CASES[code].near)}
 
 
@@ -850,7 +850,7 @@ MORE_NEAR_MISSES: tuple[tuple[str, Mapping[str, Any]], ...] = (
 @pytest.mark.parametrize(
     ("code", "changes"), MORE_NEAR_MISSES, ids=[f"{n}-{c[0]}" for n, c in enumerate(MORE_NEAR_MISSES)]
 )
-def test_other_near_misses_do_not_raise_the_finding(code: str, changes: Mapping[str, Any]) -> None:
+def test_further_near_misses_do_not_raise_the_finding(code: str, changes: Mapping[str, Any]) -> None:
     assert code not in {item.code for item in found(changes)}
 
 
@@ -1037,7 +1037,7 @@ OTHER_FACTS = {
 """Codes that several modules report, each with its own facts, or with the message of a reader."""
 
 
-def test_message_of_a_code_is_written_in_one_module() -> None:
+def test_messages_of_each_finding_code_are_built_in_only_one_module() -> None:
     modules: dict[str, set[Path]] = {}
     for file in (
         each for folder in ("planner_core", "app") for each in (TESTS.parent / folder).rglob("*.py")
@@ -1054,7 +1054,7 @@ def test_message_of_a_code_is_written_in_one_module() -> None:
     assert shared == OTHER_FACTS
 
 
-def test_finding_as_json_has_the_documented_members() -> None:
+def test_finding_in_json_has_the_documented_members() -> None:
     item = finding("OFFLOAD_DB2", "Said.", field="/structures/0/offload/to", structure="APP1")
     as_json = item.as_json()
     assert list(as_json) == ["code", "severity", "message", "source", "field", "structure", "acknowledged"]

@@ -149,7 +149,7 @@ def test_duplicate_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         tables._sources.__wrapped__()
 
 
-def test_exact_number_of_a_text_is_refused() -> None:
+def test_text_that_is_not_an_exact_number_is_refused() -> None:
     assert tables.exact(Decimal("6.089")) == Fraction(6089, 1000)
     with pytest.raises(TableError, match="'6' is not a number"):
         tables.exact("6")
@@ -179,7 +179,7 @@ def test_tables_have_known_sources_and_named_columns(table_id: str) -> None:
         assert note.row == 0 or note.row in firsts
 
 
-def test_numbers_of_the_project_are_not_marked_as_published() -> None:
+def test_numbers_chosen_by_the_project_are_not_marked_as_published() -> None:
     for table in tables.all_tables():
         own = table.source.document.startswith("cfplan, ")
         assert not (own and table.basis is Basis.PUBLISHED), table.id
@@ -208,7 +208,7 @@ def test_public_sources_have_addresses() -> None:
         assert entry.url.startswith(("https://", "http://")) or entry.document.startswith("cfplan, ")
 
 
-def test_limit_is_returned_by_name() -> None:
+def test_limit_of_a_table_is_returned_by_name() -> None:
     assert limit("queue_managers_per_group") == 32
     with pytest.raises(KeyError):
         limit("queue_managers")
@@ -284,7 +284,7 @@ def test_code_contains_no_number_of_a_published_table(module: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_only_the_units_module_converts_k(module: Path) -> None:
+def test_only_the_units_module_contains_unit_factors(module: Path) -> None:
     found = [item for item in numbers_in(module.read_text(encoding="utf-8")) if item[1] in UNITS]
     assert bool(found) == (module.name == "units.py"), found
 

@@ -173,7 +173,7 @@ class SingleMessageRules:
 
 @settings(max_examples=300)
 @given(files())
-def test_steps_give_the_same_as_single_messages(document: Json) -> None:
+def test_steps_give_the_same_events_as_message_by_message_rules(document: Json) -> None:
     document = {
         **document,
         "queues": document["queues"][:1],

@@ -189,7 +189,7 @@ def test_restart_resets_the_counters_and_not_the_switches() -> None:
 
 
 @pytest.mark.parametrize(("reading", "expected"), [("reset", 0), ("kept", 300)])
-def test_counters_of_a_disabled_member_follow_the_reading(reading: str, expected: int) -> None:
+def test_counters_of_a_disabled_member_depend_on_the_interpretation(reading: str, expected: int) -> None:
     simulation = play(
         [QM1, member("QM2", "DISABLED")],
         [shared()],
@@ -205,7 +205,7 @@ def test_counters_of_a_disabled_member_follow_the_reading(reading: str, expected
     assert "EVENT_READING_MATTERS" in codes(simulation)
 
 
-def test_rounding_that_changes_the_messages_is_reported() -> None:
+def test_rounding_that_changes_the_event_messages_is_reported() -> None:
     queue = nonshared(maxdepth=7)
     simulation = play([QM1], [queue], [do("put", "QM1", "LQ1", 5)])
     assert message_counts(simulation) == []
@@ -236,7 +236,7 @@ def test_gets_from_an_empty_queue_are_reported() -> None:
     assert "EVENT_GETS_FOUND_NONE" in codes(simulation)
 
 
-def test_repeated_steps_of_two_members_interleave() -> None:
+def test_repeated_steps_of_two_members_are_interleaved() -> None:
     queue = shared(maxdepth=10, qdepthhi=70)
     puts = [do("put", name, "SQ1", 1, at=at, times=5, every_s=2) for name, at in (("QM1", 0), ("QM2", 1))]
     simulation = play([QM1, QM2], [queue], puts)
@@ -372,7 +372,7 @@ def test_high_q_depth_of_a_nonshared_queue_counts_backed_out_gets() -> None:
     assert [each.high_q_depth for each in simulation.events] == [450]
 
 
-def test_counters_from_before_the_last_event_are_a_cause() -> None:
+def test_counters_kept_since_before_the_last_event_are_reported_as_a_cause() -> None:
     simulation = play(
         [QM1, member("QM2", "DISABLED", active=False)],
         [shared()],

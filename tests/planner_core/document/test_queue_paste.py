@@ -207,7 +207,7 @@ def test_displayed_queues_that_cannot_be_planned_are_reported(attributes: str) -
     assert [(problem.kind, problem.queue) for problem in found.problems] == [("apart", "A")]
 
 
-def test_display_of_other_platforms_is_read() -> None:
+def test_display_qlocal_from_other_platforms_is_read() -> None:
     found = read_queues(DISPLAY_AMQ)
 
     assert found.queues == ({"name": "Orders.In", "persistent": False, "maxdepth": 999999999},)
@@ -354,7 +354,7 @@ def test_empty_rows_around_a_table_change_nothing() -> None:
     assert read.lines == (12_002,)
 
 
-def test_invalid_maxdepth_gives_no_backlog() -> None:
+def test_invalid_maxdepth_is_not_used_as_the_backlog() -> None:
     for depth in ("9" * 5_000, "\u00b2"):
         read = read_queues(f"QUEUE(Q1) QSGDISP(SHARED) MAXDEPTH({depth})")
         assert [queue.get("backlog") for queue in read.queues] == [None]

@@ -91,7 +91,7 @@ QUEUE(Q1) TYPE(QLOCAL) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) MAXDEPTH(500
         ("MAXMSGL(999999999) BOTHRESH(x) BOQNAME(A B) INDXTYPE(MSGTOKEN)", {}),
     ],
 )
-def test_attributes_of_use_are_read_from_a_display(words: str, expected: dict[str, Any]) -> None:
+def test_queue_usage_attributes_are_read_from_a_display(words: str, expected: dict[str, Any]) -> None:
     text = DISPLAY.format(words=words)
     (pasted,) = read_queues(text).queues
     base = {"name": "Q1", "backlog": 5000, "persistent": True}
@@ -116,7 +116,7 @@ def test_loss_attributes_are_read_from_displayed_structures() -> None:
     assert (made["cfconlos"], made["recauto"], made["offload"]["dsexpand"]) == ("TOLERATE", False, False)
 
 
-def test_document_without_attributes_of_use_has_the_defaults_of_define() -> None:
+def test_document_without_usage_attributes_has_the_defaults_of_define() -> None:
     plan = read_object(varied())
     structure = plan.structures[0]
     assert (plan.cfconlos, structure.cfconlos, structure.recauto) == (None, "ASQMGR", True)

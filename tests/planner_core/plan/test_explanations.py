@@ -97,7 +97,7 @@ def test_every_figure_of_any_plan_equals_its_explanation(document: dict[str, Any
 
 @pytest.mark.parametrize("cfcc", [14, 21, 25])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 64512, 64513])
-def test_answers_to_single_questions_equal_their_explanations(cfcc: int, message_bytes: int) -> None:
+def test_answers_on_single_structures_equal_their_explanations(cfcc: int, message_bytes: int) -> None:
     curve = published_curve(cfcc_level=cfcc).curve
     for item in explain_backlog(messages=12345, message_bytes=message_bytes, curve=curve):
         assert recalculate(item.as_json()) == Fraction(str(item.as_json()["value"])), item.figure
@@ -206,7 +206,7 @@ def test_reserve_equals_its_explanation(message_bytes: int, hold: int, auto_alte
 
 @pytest.mark.parametrize("auto_alter", [False, True])
 @pytest.mark.parametrize(("message_bytes", "hold"), [(2048, 100_000), (1024, 60_000), (20_000, 150_000)])
-def test_highest_threshold_by_pools_is_the_last_that_leaves_room(
+def test_highest_threshold_by_pools_is_the_highest_that_holds_the_reserve(
     message_bytes: int, hold: int, auto_alter: bool
 ) -> None:
     def offloaded(threshold: int) -> int:

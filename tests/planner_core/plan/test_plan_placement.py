@@ -65,7 +65,7 @@ def test_plan_without_enough_storage_has_errors_and_no_text(make: Any, unplaced:
 
 
 @pytest.mark.parametrize("make", [three_duplexed, bank])
-def test_plan_command_exits_1_and_prints_no_statement(
+def test_plan_command_for_an_unplaced_structure_exits_with_1_and_prints_no_statement(
     make: Any,  # noqa: ANN401
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -88,7 +88,7 @@ def test_structure_that_fits_exactly_is_placed() -> None:
     assert codes(short, "STRUCTURE_NOT_PLACED")
 
 
-def test_second_copy_without_room_is_an_error_with_duplex_enabled_only() -> None:
+def test_second_copy_without_room_is_an_error_only_with_duplex_enabled() -> None:
     facilities = [cf("CF01", "8G"), cf("CF02", "3G")]
     enabled = result(facilities, [structure("A", "4G", duplex="ENABLED")])
     (found,) = codes(enabled, "SECOND_COPY_NOT_PLACED")
@@ -136,7 +136,7 @@ def test_structure_without_a_preflist_is_not_reported_as_unplaced() -> None:
     assert not codes(found, "STRUCTURE_NOT_PLACED")
 
 
-def test_coupling_facilities_of_the_result_add_up() -> None:
+def test_storage_of_each_coupling_facility_in_the_result_adds_up() -> None:
     facilities = [cf("CF01", "16G", occupied="2G", dumpspace="1G"), cf("CF02", "16G"), {"name": "CF03"}]
     scm = {"max_size": "8G", "augmented": "512M"}
     found = result(
@@ -187,7 +187,7 @@ _ABOUT_PLACES = (
 
 @settings(max_examples=60)
 @given(scenes())
-def test_placement_of_plan_and_cf_loss_agree(scene: tuple[list[Json], list[Json]]) -> None:
+def test_plan_and_cf_loss_question_report_the_same_placement(scene: tuple[list[Json], list[Json]]) -> None:
     found = result(*scene)
     answer = losses_of([("SQ03", found)])
     now = {each.wanted.structure: each.now for each in answer.normal}
@@ -203,7 +203,7 @@ def test_placement_of_plan_and_cf_loss_agree(scene: tuple[list[Json], list[Json]
 
 @settings(max_examples=60)
 @given(scenes())
-def test_no_text_is_issued_while_cf_loss_finds_a_structure_unplaced(
+def test_no_text_is_produced_if_the_cf_loss_question_finds_an_unplaced_structure(
     scene: tuple[list[Json], list[Json]],
 ) -> None:
     found = result(*scene)

@@ -45,7 +45,7 @@ def test_duplexed_structure_counts_in_two_coupling_facilities() -> None:
     assert found.facilities[1].use.second_copies_bytes > 0
 
 
-def test_second_copy_without_a_place_is_listed_as_unplaced() -> None:
+def test_second_copy_that_cannot_be_placed_is_listed_as_unplaced() -> None:
     one = result([cf("CF01", "8G"), cf("CF02", "3G")], [structure("A", "4G", duplex="ENABLED")])
     assert [(row.structure, row.is_second_copy) for row in on_sheet(one=one).unplaced] == [("SQ03A", True)]
 

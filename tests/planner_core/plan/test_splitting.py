@@ -64,7 +64,7 @@ def test_queue_that_fills_most_of_its_structure_is_moved() -> None:
     assert "most of its structure" in moves["BIG"][1]
 
 
-def test_queue_of_many_small_messages_is_weighed_by_its_entries() -> None:
+def test_share_of_a_queue_of_small_messages_is_measured_in_entries() -> None:
     # 100 bytes take 2 of the 6 elements of an entry: by elements alone, SMALL would be a third of the structure.
     _, moves = proposed(queue("A"), queue("B"), queue("SMALL", message_bytes=100, backlog=300))
 
@@ -103,7 +103,7 @@ def test_changed_structure_loses_given_sizes_and_rotates_its_preflist() -> None:
     assert document.structures[1].offload.dsgroup == "MQ.SMDS.*.APP12"
 
 
-def test_gains_report_the_storage_of_a_split() -> None:
+def test_gains_report_the_storage_before_and_after_a_split() -> None:
     document = read_object(varied(structures__0__queues=[queue("A"), queue("C", persistent=False)]))
 
     before, after = gains(document, advise(document))

@@ -130,7 +130,9 @@ def test_default_rules_lower_the_target_if_messages_meet_them(
         ([(90, "0K")], 80),
     ],
 )
-def test_rules_from_50_percent_on_lower_the_target(rules: list[tuple[int, str]], target: int) -> None:
+def test_rules_with_thresholds_from_50_percent_lower_the_target(
+    rules: list[tuple[int, str]], target: int
+) -> None:
     given_rules = [{"usage_over": over, "size_over": size} for over, size in rules]
     found = app(**{S0 + "offload__rules": given_rules})
     assert structure_answer(found).target_usage_percent == target
@@ -160,7 +162,7 @@ def test_structure_without_a_backlog_holds_one_message() -> None:
     assert found.load.bundles_in_initsize >= 1
 
 
-def test_given_size_limits_initsize() -> None:
+def test_given_size_is_an_upper_limit_for_initsize() -> None:
     assert initsize_mib(app(**{S0 + "size": "240M"})) == 240
 
 
@@ -226,7 +228,7 @@ WIDE = {S0 + "queues__0__message_bytes": {"mean": 20_000, "p95": 90_000, "max": 
 NARROW = {S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 2200}}
 
 
-def test_size_far_above_that_of_the_assumed_shape_is_reported() -> None:
+def test_size_far_above_that_for_the_assumed_distribution_is_reported() -> None:
     (found,) = [each for each in result(**WIDE).findings if each.code == "SIZED_FOR_ANY_SHAPE"]
     assert (found.severity, found.field) == ("info", "/structures/0/queues")
     assert "To reduce it, define each size class as a separate queue" in found.message

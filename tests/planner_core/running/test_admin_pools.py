@@ -143,13 +143,13 @@ def test_plan_from_running_states_entries_and_elements() -> None:
     assert "ADMIN_NEARLY_FULL" not in [each.code for each in made.findings]
 
 
-def test_cfstatus_precedes_a_display_for_the_entries_of_a_plan() -> None:
+def test_cfstatus_takes_precedence_over_d_xcf_for_the_entries_in_a_plan() -> None:
     running = read_running([display(100), STATUS.format(entries_max=9000, entries=1)])
     made = plan_from(running, qsg="SQ03", queue_managers=3)
     assert (made.plan.admin.entsmax, made.plan.admin.elements_total) == (9000, 14_694)
 
 
-def test_counts_of_another_structure_are_not_used_for_csq_admin() -> None:
+def test_entry_and_element_counts_of_another_structure_are_not_used_for_csq_admin() -> None:
     text = event().replace("SQ03CSQ_ADMIN", "SQ03APP1")
     assert not messages(text, "ADMIN_NEARLY_FULL")
     assert not lint(text).findings

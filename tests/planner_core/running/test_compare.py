@@ -278,7 +278,7 @@ def test_pending_changes_take_effect_between_stop_and_start_of_duplexing(
         ("ALLOWED", True, "DISABLED", "Duplexing then ends, and one copy remains: SQ03APP1."),
     ],
 )
-def test_effect_of_the_policy_on_duplexing_is_described(
+def test_expected_effect_of_the_policy_on_duplexing_is_described(
     today: str, is_duplexed: bool, will: str, says: str
 ) -> None:
     found = compare(
@@ -378,7 +378,7 @@ def test_rebuild_that_shrinks_a_structure_is_described() -> None:
     ("today", "planned_duplex", "told"),
     [("ENABLED", "DISABLED", True), ("ENABLED", "ALLOWED", False), ("DISABLED", "DISABLED", False)],
 )
-def test_end_of_duplexing_is_reported(today: str, planned_duplex: str, told: bool) -> None:
+def test_policy_that_ends_duplexing_is_reported(today: str, planned_duplex: str, told: bool) -> None:
     made = result(structures__0__duplex=planned_duplex)
     found = compare(made, read_running([display(duplex=today), ADMIN]))
     ended = [each.structure for each in found.findings if each.code == "DUPLEXING_ENDS"]
@@ -410,7 +410,7 @@ def by_code(found: Comparison, code: str) -> list[str]:
 @pytest.mark.parametrize(
     "policy", [[], [OLD[OLD.index("   STRUCTURE NAME(ISGLOCK)") :]]], ids=["none", "a fragment"]
 )
-def test_structure_without_a_text_is_not_assumed_new(policy: list[str]) -> None:
+def test_structure_without_input_texts_is_not_assumed_to_be_new(policy: list[str]) -> None:
     found = compare(result(), read_running([ADMIN, *policy]))
     app = next(each for each in found.structures if each.result.name == "APP1")
     assert (app.is_new, app.as_json()["is_new"]) == (None, None)
@@ -451,7 +451,7 @@ def test_missing_texts_are_reported_once() -> None:
         assert [each for each in (structures, objects, queues) if each in "".join(told)] == missing
 
 
-def test_objects_in_no_text_are_reported_as_new() -> None:
+def test_objects_missing_from_all_texts_are_reported_as_new() -> None:
     found = compare(result(), read_running([DISPLAYED.replace("APP1", "OTHER")]))
     assert [each.split("(")[0] for each, _ in commands(found)] == [
         "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager",
@@ -495,7 +495,7 @@ def test_structure_is_not_rebuilt_into_a_size_below_its_data(
     assert "REBUILD_TOO_SMALL" not in {each.code for each in raised.findings}
 
 
-def test_other_structures_change_while_one_must_be_drained() -> None:
+def test_other_structures_are_changed_if_one_must_be_drained() -> None:
     admin = display("SQ03CSQ_ADMIN", actual="32 M", size="40 M", initsize="32 M", threshold=85)
     found = compare(result(), read_running([OLD, display(**FULL, in_use=(81, 81)), admin]))
     assert [command for command, _ in commands(found)] == [
@@ -843,7 +843,7 @@ def test_reallocate_is_not_offered_without_a_rebuild() -> None:
     assert "REALLOCATE" not in found.text
 
 
-def test_unit_of_an_alter_is_stated() -> None:
+def test_unit_of_size_in_an_alter_command_is_stated() -> None:
     found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
     assert "SIZE= is in K" in found.text
     assert "check the unit" not in found.text

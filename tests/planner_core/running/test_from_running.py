@@ -88,7 +88,7 @@ def test_order_second_site_and_storage_class_memory_are_read_from_a_policy() -> 
     assert [each.get("dumpspace") for each in document["coupling_facilities"]] == ["98M", None]
 
 
-def test_displayed_order_precedes_the_policy_text() -> None:
+def test_displayed_enforceorder_takes_precedence_over_the_policy_text() -> None:
     assert structure(ACTIVE.format(order="YES"))["enforce_order"] is True
     assert structure(ACTIVE.format(order="YES"))["duplex_site"] == "CROSSSITE"
     assert "enforce_order" not in structure(POLICY, ACTIVE.format(order="NO"))

@@ -146,7 +146,7 @@ def test_ibms_template_has_placeholders_reported_as_invalid_values() -> None:
     assert not [code for code, line in found if line == 4]
 
 
-def test_ibms_example_lacks_only_its_preflist() -> None:
+def test_only_finding_on_ibms_example_is_its_missing_preflist() -> None:
     (found,) = lint(EXAMPLE).findings
     assert (found.code, found.line) == ("POLICY_KEYWORD_MISSING", 1)
     assert "needs PREFLIST" in found.message
@@ -376,7 +376,7 @@ def test_csq_admin_is_checked_against_level_and_queue_managers() -> None:
     assert codes(grown, cfcc_level=25, queue_managers=20) == []
 
 
-def test_group_with_only_csq_admin_is_reported() -> None:
+def test_policy_with_only_csq_admin_of_a_group_is_reported() -> None:
     text = MQ[: MQ.index("STRUCTURE NAME(SQ03CSQSYSAPPL)")]
     assert codes(text) == [("TOO_FEW_STRUCTURES", 7)]
 
@@ -492,7 +492,7 @@ def test_definitions_from_a_plan_have_no_share_findings() -> None:
 @pytest.mark.parametrize(
     ("attributes", "wanted"), [("NOSHARE", ["SHARED_QUEUE_NOSHARE"]), ("MAXDEPTH(5)", [])]
 )
-def test_alter_without_share_is_not_reported(attributes: str, wanted: list[str]) -> None:
+def test_alter_qlocal_without_share_is_not_reported(attributes: str, wanted: list[str]) -> None:
     text = f"ALTER QLOCAL(Q1) QSGDISP(SHARED) {attributes}\n"
     assert [code for code, _ in codes(text)] == wanted
 
@@ -634,7 +634,7 @@ def test_one_text_may_contain_several_kinds() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "Dear colleague,\nthe policy is attached.\n", "{}"])
-def test_text_without_anything_to_check_is_reported(text: str) -> None:
+def test_text_without_policy_mqsc_or_displays_is_reported(text: str) -> None:
     assert codes(text) == [("NOTHING_TO_CHECK", None)]
 
 

@@ -355,7 +355,7 @@ def test_plan_selects_one_of_several_policies() -> None:
     assert merge(two, result(), policy_name="PROD01").policy.endswith(OLD.replace("PROD01", "TEST01"))
 
 
-def test_fragment_is_merged_and_reported() -> None:
+def test_policy_fragment_is_merged_and_reported() -> None:
     merged = merge("STRUCTURE NAME(SQ03APP1) SIZE(1) PREFLIST(CF01,CF02)", result())
     assert "MERGE_FRAGMENT" in codes(merged)
     assert merged.policy.startswith("STRUCTURE NAME(SQ03APP1) SIZE(524288) PREFLIST(CF01,CF02)\n")
@@ -399,7 +399,7 @@ def test_plan_with_errors_is_not_merged() -> None:
         merge(OLD, result(structures__0__recover=False))
 
 
-def test_difference_is_that_of_the_two_texts() -> None:
+def test_reported_difference_leads_from_the_policy_to_the_merged_text() -> None:
     merged = merge(OLD, result(structures__0__size="500M"))
     assert "\n-             SIZE(512M)       /* 512 MB */\n" in merged.difference
 

@@ -207,7 +207,7 @@ def test_only_stated_object_attributes_are_altered(key: str, value: object, comm
     assert [step.command for step in found.commands] == [command]
 
 
-def test_rules_change_and_stay_with_their_method() -> None:
+def test_offload_rules_are_altered_only_together_with_their_method() -> None:
     db2 = "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(YES) OFFLOAD(DB2) OFFLD1TH(41) OFFLD1SZ(64K)\n"
     (alter,) = [
         step.command
@@ -305,7 +305,7 @@ def test_redefined_queue_keeps_unstated_attributes() -> None:
 RULES = "OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K)"
 
 
-def test_simulation_refuses_the_unsafe_commands_of_earlier_versions() -> None:
+def test_simulated_group_refuses_unsafe_commands_of_earlier_versions() -> None:
     """Earlier versions gave rules before the method, and raised the level with two attributes only."""
     db2 = {**DEFINED, "CFLEVEL": "5", "OFFLOAD": "DB2", **{f"OFFLD{n}SZ": "64K" for n in (1, 2, 3)}}
     group = MqGroup({"APP1": db2}, {}, formatted={GROUP})

@@ -184,7 +184,7 @@ def test_structure_that_grew_is_compared_with_its_current_size() -> None:
     ("size", "says"),
     [("400M", "SIZE 400M cannot hold that"), ("512M", "a rebuild needs more than INITSIZE")],
 )
-def test_merge_below_the_data_in_use_is_a_warning_with_both_numbers(size: str, says: str) -> None:
+def test_merge_to_a_size_below_the_data_in_use_is_a_warning_with_both_numbers(size: str, says: str) -> None:
     running = read_running([display(actual="512 M", in_use=(5, 90))])
     asked = minimal_plan(structures__0__initsize="256M", structures__0__size=size)
     (told,) = findings(merge(POLICY, asked, running=running), "STRUCTURE_SHRINKS")

@@ -81,7 +81,7 @@ def mean_of(sizes: SizeDistribution) -> Fraction:
 
 
 @given(distributions())
-def test_shape_keeps_mean_p95_and_maximum_within_the_grid(sizes: SizeDistribution) -> None:
+def test_assumed_distribution_keeps_mean_p95_and_maximum_within_the_grid(sizes: SizeDistribution) -> None:
     (at_p95, bytes_at_p95), (at_maximum, bytes_at_maximum) = sizes.up_to([sizes.p95, sizes.maximum])
     assert (at_maximum, bytes_at_maximum) == (WHOLE, math.ceil(WHOLE * mean_of(sizes)))
     if sizes.mean and sizes.p95 < sizes.maximum:
@@ -110,7 +110,7 @@ def test_bytes_of_a_part_lie_between_those_of_its_smallest_and_largest_messages(
 
 
 @given(distributions())
-def test_shape_has_no_messages_of_size_zero(sizes: SizeDistribution) -> None:
+def test_assumed_distribution_has_no_messages_of_size_zero(sizes: SizeDistribution) -> None:
     assume(sizes.p95 > 0)
     assume(20 * sizes.mean > sizes.p95 * sizes.mean_of)
     assert sizes.up_to([0]) == [(0, 0)]
@@ -119,7 +119,9 @@ def test_shape_has_no_messages_of_size_zero(sizes: SizeDistribution) -> None:
 @pytest.mark.parametrize(
     "sizes", [SizeDistribution(5, 1, 0, 200), SizeDistribution(10, 1, 0, 200), SizeDistribution(0, 1, 0, 200)]
 )
-def test_shape_keeps_the_mean_if_95_percent_of_messages_are_empty(sizes: SizeDistribution) -> None:
+def test_assumed_distribution_keeps_the_mean_if_95_percent_of_messages_are_empty(
+    sizes: SizeDistribution,
+) -> None:
     (_, at_zero), (half, _), (at_end, total) = sizes.up_to([0, 100, 200])
     assert (at_zero, at_end, total) == (0, WHOLE, WHOLE * sizes.mean)
     assert half >= WHOLE * 19 // 20
@@ -135,7 +137,9 @@ def lognormal_up_to(size: float, *, mean: float, sigma: float, maximum: float = 
     ("sigma", "close"), [(0.1, 0.002), (0.3, 0.002), (0.7, 0.002), (1.0, 0.002), (1.4, 0.002), (1.6, 0.03)]
 )
 @pytest.mark.parametrize("maximum", [50_000_000, 10**8])
-def test_shape_of_a_lognormal_is_the_lognormal(sigma: float, close: float, maximum: int) -> None:
+def test_distribution_assumed_for_a_lognormal_is_that_lognormal(
+    sigma: float, close: float, maximum: int
+) -> None:
     mean = 10_000
     p95 = round(math.exp(NormalDist(math.log(mean) - sigma**2 / 2, sigma).inv_cdf(0.95)))
     cuts = [1000, 4096, 10_000, 32768, 64512, 200_000]
@@ -146,7 +150,7 @@ def test_shape_of_a_lognormal_is_the_lognormal(sigma: float, close: float, maxim
 
 @pytest.mark.parametrize("sigma", [0.3, 0.7, 1.0, 1.3, 1.6])
 @pytest.mark.parametrize("kept", [0.7, 0.9, 0.99])
-def test_shape_of_a_truncated_lognormal_is_the_truncated_lognormal(sigma: float, kept: float) -> None:
+def test_distribution_assumed_for_a_truncated_lognormal_is_that_lognormal(sigma: float, kept: float) -> None:
     normal = NormalDist(math.log(20_000) - sigma**2 / 2, sigma)
     maximum = math.exp(normal.inv_cdf(kept))
     p95 = math.exp(normal.inv_cdf(0.95 * kept))
@@ -170,7 +174,7 @@ def test_shape_of_a_truncated_lognormal_is_the_truncated_lognormal(sigma: float,
     ),
     st.lists(st.floats(0.001, 1), min_size=1, max_size=6),
 )
-def test_small_change_of_mean_p95_or_maximum_changes_the_shape_little(
+def test_small_change_of_mean_p95_or_maximum_changes_the_distribution_little(
     p95: int, beyond: float, place: float, places: list[float]
 ) -> None:
     maximum = math.ceil(p95 * (1 + beyond))
@@ -238,7 +242,7 @@ def test_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[
 
 
 @given(distributions(), st.integers(0, 64_511))
-def test_share_of_a_band_equals_that_of_the_shape(sizes: SizeDistribution, edge: int) -> None:
+def test_share_of_a_band_equals_that_of_the_assumed_distribution(sizes: SizeDistribution, edge: int) -> None:
     (low, *_), (middle, *_), (over, *_) = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)[0]
     (below, _), (in_cf, _) = sizes.up_to([edge, LARGEST])
     assert (low, middle, over) == (below, in_cf - below, WHOLE - in_cf)
@@ -251,7 +255,9 @@ def test_share_of_a_band_equals_that_of_the_shape(sizes: SizeDistribution, edge:
     ),
     st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3),
 )
-def test_demand_from_units_equals_the_direct_demand(queues: list[QueueDemand], rules: list[int]) -> None:
+def test_demand_from_units_equals_the_demand_calculated_directly(
+    queues: list[QueueDemand], rules: list[int]
+) -> None:
     edges = band_edges(rules)
     units = Units.of(
         [queue.message_bytes for queue in queues],

@@ -104,7 +104,7 @@ def test_capacity_of_the_only_queue_is_that_of_the_structure(
     check(varied(**plan), depths=True)
 
 
-def test_rule_without_matching_messages_keeps_elements_for_any_shape() -> None:
+def test_rule_without_matching_messages_keeps_elements_for_any_distribution() -> None:
     found = advice_of(
         structures__0__initsize="33813K",
         structures__0__full_threshold=63,
@@ -380,7 +380,7 @@ LINTS: list[tuple[str, Json, Json]] = [
 
 
 @pytest.mark.parametrize(("code", "wrong", "right"), LINTS, ids=[code for code, _, _ in LINTS])
-def test_depth_finding_is_raised_and_its_near_miss_is_not(code: str, wrong: Json, right: Json) -> None:
+def test_depth_finding_is_raised_but_not_for_its_near_miss(code: str, wrong: Json, right: Json) -> None:
     assert code in codes(**{**GOOD, **wrong})
     assert code not in codes(**{**GOOD, **right})
 
@@ -437,7 +437,7 @@ def test_silent_switches_with_known_rates_are_reported() -> None:
     assert "SILENT_SWITCHES" not in findings_of(**plan, perfmev={"QM01": "ENABLED", "QM02": "ENABLED"})
 
 
-def test_same_finding_on_many_queues_is_reported_once() -> None:
+def test_finding_on_many_queues_is_reported_once() -> None:
     many = [queue(f"Q{n}", 2048, 10, qsvciev="OK") for n in range(9)]
     found = findings_of(structures__0__queues=many)["SERVICE_INTERVAL_ON_SHARED_QUEUE"]
     assert "Q0 of APP1" in found.message

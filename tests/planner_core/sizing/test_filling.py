@@ -195,7 +195,7 @@ def test_capacity_is_proportional_to_bundles(
 
 
 @given(queues_strategy, rules_strategy, st.randoms(use_true_random=False), bundles_strategy)
-def test_order_of_rules_and_queues_does_not_matter(
+def test_filling_does_not_depend_on_the_order_of_rules_and_queues(
     queues: list[QueueDemand], rules: list[Rule], random: object, bundles: Fraction
 ) -> None:
     mixed_rules, mixed_queues = list(rules), list(queues)

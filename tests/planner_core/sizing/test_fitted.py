@@ -57,7 +57,7 @@ def test_size_is_fitted_base_plus_fitted_bundles(fit: CurveFit) -> None:
     assert result.curve.id == "fitted-17"
 
 
-def test_other_ratio_uses_both_fitted_costs_without_assumption() -> None:
+def test_other_ratio_uses_both_fitted_costs_without_an_assumption() -> None:
     document = read_object(
         varied(structures__0__entry_to_element_ratio=[1, 10], structures__0__queues__0__message_bytes=2000)
     )
@@ -196,7 +196,7 @@ def check_explanations(document: dict[str, Any], fit: CurveFit) -> int:
 
 @settings(max_examples=60, deadline=None)
 @given(documents())
-def test_every_figure_of_any_plan_equals_its_explanation_under_a_fitted_curve(
+def test_figures_under_a_fitted_curve_equal_their_explanations(
     document: dict[str, Any],
 ) -> None:
     for fit in (TWO_COSTS, BUNDLE):
@@ -223,7 +223,9 @@ def test_explanations_name_the_fit_as_source(fit: CurveFit) -> None:
 
 @pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 64512, 64513])
-def test_single_questions_are_explained_under_a_fitted_curve_too(fit: CurveFit, message_bytes: int) -> None:
+def test_answers_on_single_structures_are_explained_under_a_fitted_curve(
+    fit: CurveFit, message_bytes: int
+) -> None:
     curve = fitted_curve(version=17, fit=fit)
     for item in explain_backlog(messages=12345, message_bytes=message_bytes, curve=curve):
         assert recalculate(item.as_json()) == Fraction(str(item.as_json()["value"])), item.figure
@@ -261,7 +263,7 @@ def explained_comparison(document: dict[str, Any]) -> tuple[dict[str, Any], dict
 
 @settings(max_examples=30, deadline=None)
 @given(documents())
-def test_every_figure_of_the_published_side_of_a_comparison_equals_its_explanation(
+def test_published_figures_of_a_comparison_equal_their_explanations(
     document: dict[str, Any],
 ) -> None:
     figures, explanations = explained_comparison(document)
@@ -273,7 +275,7 @@ def test_every_figure_of_the_published_side_of_a_comparison_equals_its_explanati
         assert "fitted" not in str(explanations[at]), at
 
 
-def test_length_of_comparison_explanations_does_not_depend_on_queues() -> None:
+def test_comparison_explanations_do_not_grow_with_the_number_of_queues() -> None:
     def length(queues: int) -> int:
         given = [{"name": f"Q{n}", "message_bytes": 2000, "backlog": 5000} for n in range(queues)]
         _, explanations = explained_comparison(varied(structures__0__queues=given))

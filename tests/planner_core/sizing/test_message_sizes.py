@@ -151,7 +151,7 @@ def need_bytes(mean: float, p95: int, maximum: int) -> int:
 
 
 @pytest.mark.parametrize("maximum", [100_000, 125_000, 128_001, 130_000, 500_000, 10**6, 10**8])
-def test_long_tail_does_not_change_the_capacity(maximum: int) -> None:
+def test_long_tail_of_the_distribution_does_not_change_the_capacity(maximum: int) -> None:
     # A count message by message of a lognormal mix of these two numbers holds about 340,000.
     assert capacity_of(MEAN, P95, maximum) == pytest.approx(340_000, rel=0.05)
 
@@ -256,7 +256,7 @@ def test_outage_fills_the_structure_with_its_planned_capacity(maximum: int) -> N
     )
 
 
-def test_rules_without_matching_messages_keep_elements_for_any_shape() -> None:
+def test_rules_without_matching_messages_keep_elements_for_any_distribution() -> None:
     mix = Mix((), 60_000, 2000, 10 * 2**20)
     for rules in ((), ((100, 4),), ((80, 64),)):
         _, load = bench.structure_of(mix, rules, level=25, initsize="1G")

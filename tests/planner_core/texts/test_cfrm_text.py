@@ -163,7 +163,7 @@ def test_options_of_duplex_and_unknown_keywords_are_kept() -> None:
     assert found.values("RECPRTY") == ("2",)
 
 
-def test_name_may_look_like_a_verb() -> None:
+def test_name_that_equals_a_verb_is_read_as_a_name() -> None:
     assert [
         s.one("NAME") for s in read_structures("STRUCTURE NAME(CF) SIZE(1) STRUCTURE NAME(DATA) SIZE(2)")
     ] == [
@@ -286,7 +286,7 @@ def test_any_sequence_of_keywords_is_read_with_its_lines(text: str) -> None:
 
 @settings(max_examples=200)
 @given(policy_documents(), st.data())
-def test_fragment_without_a_piece_is_read(document: dict[str, Any], data: st.DataObject) -> None:
+def test_damaged_fragment_is_read_without_an_exception(document: dict[str, Any], data: st.DataObject) -> None:
     text = fragment(evaluate(read_object(document)))
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 80)))

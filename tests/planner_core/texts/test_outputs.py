@@ -85,7 +85,7 @@ def test_example_gives_the_stored_bytes(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
-def test_notation_of_the_document_does_not_change_the_bytes(kind: str) -> None:
+def test_equivalent_documents_give_the_same_bytes(kind: str) -> None:
     document = read_object(sq03(kind))
     turned = dict(reversed(sq03(kind).items()))
     for same in (read_object(turned), read_json(document.model_dump_json())):

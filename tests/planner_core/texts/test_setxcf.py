@@ -75,7 +75,7 @@ def commands_in_remarks(text: str) -> list[str]:
 
 @settings(max_examples=100)
 @given(policy_documents())
-def test_every_line_is_a_separate_remark_or_a_display(document: dict[str, Any]) -> None:
+def test_every_line_is_a_complete_remark_or_a_display(document: dict[str, Any]) -> None:
     result = evaluate(read_object(document))
     text = setxcf(result)
     assert text.endswith("\n")

@@ -120,7 +120,7 @@ def test_additional_put_disabled_candidate_changes_nothing(situation: Situation)
 
 
 @given(situations())
-def test_difference_of_the_orders_is_reported(situation: Situation) -> None:
+def test_different_results_of_the_two_orders_are_reported(situation: Situation) -> None:
     seed, ibm = both(situation)
     differs = (set(seed.chosen), seed.failure) != (set(ibm.chosen), ibm.failure)
     assert differs == ("CLUSTER_MODES_DIFFER" in {item.code for item in remarks(seed)})
@@ -128,13 +128,13 @@ def test_difference_of_the_orders_is_reported(situation: Situation) -> None:
 
 @settings(max_examples=40)
 @given(situations(), st.integers(0, 500))
-def test_puts_and_shares_add_up(situation: Situation, puts: int) -> None:
+def test_numbers_of_puts_and_shares_add_up_to_their_totals(situation: Situation, puts: int) -> None:
     decision = decide(situation)
     assert sum(spread(decision.chosen, puts=puts).values()) == (puts if decision.chosen else 0)
     assert sum(shares(decision.chosen).values()) == (1 if decision.chosen else 0)
 
 
-def test_long_runs_of_puts_approach_the_shares() -> None:
+def test_distribution_of_many_puts_matches_the_weights() -> None:
     situation = Situation(
         instances=tuple(Instance(queue_manager=name) for name in "ABC"),
         channels=tuple(
@@ -149,7 +149,7 @@ def test_long_runs_of_puts_approach_the_shares() -> None:
     assert counts == {"A": 5000, "B": 2000, "C": 1000}
 
 
-def test_clwlmruc_limits_the_channels() -> None:
+def test_clwlmruc_limits_the_channels_only_in_the_order_of_ibm() -> None:
     situation = Situation(
         instances=tuple(Instance(queue_manager=name) for name in "ABC"),
         channels=tuple(
@@ -162,7 +162,7 @@ def test_clwlmruc_limits_the_channels() -> None:
     assert decide(situation, mode="seed").queue_managers == ("A", "B", "C")
 
 
-def test_instances_and_channels_are_joined_within_a_cluster() -> None:
+def test_instances_are_joined_only_with_channels_of_their_cluster() -> None:
     situation = Situation(
         instances=(
             Instance(queue_manager="A", cluster="ALPHA"),
@@ -196,11 +196,11 @@ def test_instances_and_channels_are_joined_within_a_cluster() -> None:
         ("I", None),
     ],
 )
-def test_states_are_read_from_displays(text: str, status: Status | None) -> None:
+def test_channel_state_is_read_from_a_display(text: str, status: Status | None) -> None:
     assert Status.read(text) == status
 
 
-def test_states_unknown_to_the_article_are_reported() -> None:
+def test_channel_states_that_the_article_does_not_mention_are_reported() -> None:
     situation = Situation(
         instances=(Instance(queue_manager="A"), Instance(queue_manager="B")),
         channels=(
@@ -223,7 +223,7 @@ def test_instance_without_a_channel_is_not_a_destination(mode: Mode) -> None:
     assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}
 
 
-def test_distribution_of_puts_equals_single_choices() -> None:
+def test_distribution_of_many_puts_equals_that_of_single_puts() -> None:
     """Compare with a choice among all channels for each put: lowest factor, then longest unused, then first."""
     channels = tuple(
         Channel(name=f"C{n}", queue_manager=f"Q{n}", weight=weight, factor=factor, last_used=used)

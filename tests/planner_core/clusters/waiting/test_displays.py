@@ -86,7 +86,7 @@ def test_only_the_current_status_of_a_sender_channel_counts() -> None:
 
 
 @pytest.mark.parametrize("framing", ["runmqsc", "console"])
-def test_answers_of_other_members_are_ignored(framing: Framing) -> None:
+def test_channel_status_from_other_queue_managers_is_ignored(framing: Framing) -> None:
     """DISPLAY CHSTATUS(*) CMDSCOPE(*): each member has a channel TO.A of its own."""
     own = display(clusqmgr("A", STATUS="RUNNING"), qcluster("Q1", "A"), framing=framing, queue_manager="MQ1")
     others = display(chstatus("A", "RUNNING"), framing=framing, queue_manager="MQ2")
@@ -200,7 +200,7 @@ def test_invalid_values_are_reported_with_their_line() -> None:
     assert found.routes[0].channel.status is Status.INACTIVE
 
 
-def test_row_without_a_channel_is_ignored_with_a_problem() -> None:
+def test_clusqmgr_row_without_a_channel_is_ignored_with_a_problem() -> None:
     found = read("CLUSQMGR(A) CLUSTER(C)\n")
     assert found.routes == ()
     assert "has no CHANNEL" in found.problems[0].message

@@ -94,7 +94,7 @@ def test_r6_queue_rank_holds_a_message_for_a_stopped_channel() -> None:
     assert {"CLUSTER_RANK_HOLDS_MESSAGES", "CLUSTER_STOPPED_CHANNEL_HOLDS"} <= codes(found)
 
 
-def test_rank_without_effect_is_not_reported() -> None:
+def test_rank_that_does_not_change_the_outcome_is_not_reported() -> None:
     # Without the rank A, which retries, is preferred to B, which is stopped, all the same.
     displays = cluster(A={"CLWLRANK": 1, "STATUS": "RETRYING"}, B={"STATUS": "STOPPED"})
     found = whole(displays, waiting())
@@ -154,7 +154,9 @@ def test_instance_without_a_channel_is_not_a_choice() -> None:
     ],
     ids=["token", "R23", "R24", "R25", "R25 system"],
 )
-def test_tied_messages_have_their_causes(told: dict[str, object], causes: tuple[str, ...]) -> None:
+def test_message_tied_to_its_destination_is_reported_with_the_cause(
+    told: dict[str, object], causes: tuple[str, ...]
+) -> None:
     found = whole(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(**told))  # type: ignore[arg-type]
     (message,) = found.messages
     assert (message.reason, message.eligible, message.causes) == ("not_eligible", False, causes)
@@ -275,7 +277,7 @@ def test_priority_never_holds_a_message_for_a_failing_channel() -> None:
         ({"channel": "TO.C", "queue_manager": "C"}, "Q1 has no instance on C"),
     ],
 )
-def test_missing_texts_are_named(row: dict[str, object], missing: str) -> None:
+def test_explanation_names_the_missing_display_or_value(row: dict[str, object], missing: str) -> None:
     displays = shows(
         clusqmgr("A", STATUS="RETRYING"),
         clusqmgr("B"),
@@ -288,7 +290,7 @@ def test_missing_texts_are_named(row: dict[str, object], missing: str) -> None:
     assert missing in message.explanation
 
 
-def test_unnamed_channel_is_the_only_one_to_its_queue_manager() -> None:
+def test_message_without_a_channel_gets_the_only_one_to_its_queue_manager() -> None:
     message = one(cluster(A={"STATUS": "RETRYING"}, B={}), waiting() | {"channel": ""})
     assert (message.channel, message.reason) == ("TO.A", "not_redriven")
 
@@ -299,7 +301,7 @@ def test_given_queue_applies_to_messages_without_a_queue() -> None:
     assert any("are for Q1, as entered" in each.what for each in found.assumptions)
 
 
-def test_counts_are_by_channel_and_add_up() -> None:
+def test_messages_are_counted_by_channel_and_reason() -> None:
     displays = shows(
         clusqmgr("A", STATUS="RETRYING", CLWLRANK=1),
         clusqmgr("B"),
@@ -354,7 +356,7 @@ def test_unanswered_definition_and_unread_text_are_reported() -> None:
     assert {"CLUSTER_CHANNEL_NOT_RECOGNISED", "CLUSTER_TEXT_NOT_READ"} <= codes(whole(displays, waiting()))
 
 
-def test_messages_beyond_the_limit_of_queues_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reason_is_unknown_for_queues_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_QUEUES", 1)
     displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q2", "A"))
     found = whole(displays, waiting(), waiting() | {"queue": "Q2"}, waiting())
@@ -365,7 +367,7 @@ def test_messages_beyond_the_limit_of_queues_are_unknown(monkeypatch: pytest.Mon
 # Put times.
 
 
-def test_renewed_put_time_shows_an_evaluation() -> None:
+def test_message_with_a_renewed_put_time_was_evaluated() -> None:
     displays = cluster(A={"STATUS": "RETRYING", "CLWLRANK": 1}, B={})
     told = {"channel": "TO.A", "queue": "Q1", "queue_manager": "A", "put": "2026112112064150"}
     browse = read_messages(
@@ -378,7 +380,7 @@ def test_renewed_put_time_shows_an_evaluation() -> None:
     assert found.channels[0].last_evaluated_at == datetime(2026, 11, 21, 12, 6, 41, 500_000, tzinfo=UTC)
 
 
-def test_known_failure_separates_put_times_before_and_after() -> None:
+def test_message_put_after_the_known_failure_was_evaluated() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     rows = [waiting(put_at="2026-11-21T11:59:59Z"), waiting(put_at="2026-11-21T12:01:00Z")]
     found = whole(displays, *rows, failed_at=FAILED)
@@ -394,7 +396,7 @@ def test_message_put_after_the_failure_was_not_evaluated() -> None:
     assert "evaluated since" not in found.explanation
 
 
-def test_put_time_before_the_failure_is_not_an_attempt() -> None:
+def test_put_time_before_the_failure_does_not_show_an_attempt() -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     row = waiting(put_at="2026-11-21T11:55:00Z", original_put_at="2026-11-21T11:00:00Z")
     found = whole(displays, row, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=5))
@@ -404,7 +406,7 @@ def test_put_time_before_the_failure_is_not_an_attempt() -> None:
 
 
 @pytest.mark.parametrize(("put", "renewed"), [("12:00:00.99", None), ("12:00:01", True)])
-def test_two_time_stamps_of_one_put_are_not_an_attempt(put: str, renewed: bool | None) -> None:
+def test_put_times_that_differ_within_one_put_do_not_show_an_attempt(put: str, renewed: bool | None) -> None:
     displays = cluster(A={"STATUS": "RETRYING"}, B={})
     row = waiting(put_at=f"2026-11-21T{put}Z", original_put_at="2026-11-21T12:00:00Z")
     assert one(displays, row).evaluated_since is renewed
@@ -512,7 +514,7 @@ def test_channel_without_long_retries_has_no_long_retry() -> None:
     assert "every 60 s" not in asked(0, SHORTRTY=0).explanation
 
 
-def test_last_of_few_long_retries_ends_the_schedule() -> None:
+def test_retry_schedule_ends_after_the_last_long_retry() -> None:
     (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=2, STATUS="RETRYING")))]).routes
 
     def at(seconds: int) -> object:

@@ -125,7 +125,7 @@ def test_csv_rows_are_read(delimiter: str) -> None:
         lambda rows: json.dumps(rows, indent=2),
     ],
 )
-def test_json_is_read_in_every_shape(shape: object) -> None:
+def test_json_messages_are_read_in_every_supported_form(shape: object) -> None:
     assert callable(shape)
     rows = [
         {"channel": "TO.A", "queue": "Q1", "put_at": "2026-11-21T13:03:20+01:00", "accountingToken": "X'00'"},

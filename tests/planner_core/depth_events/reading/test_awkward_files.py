@@ -48,7 +48,9 @@ def test_ebcdic_text_is_read_and_reported(text: str, format_name: str, new_line:
 
 
 @pytest.mark.parametrize("with_descriptor", [False, True])
-def test_header_with_a_wrong_count_loses_only_its_message(*, with_descriptor: bool) -> None:
+def test_message_with_a_wrong_parameter_count_is_skipped_and_the_next_is_read(
+    *, with_descriptor: bool
+) -> None:
     def one(told: EventValues, more: int) -> bytes:
         data = bytearray(pcf(told))
         (parameters,) = struct.unpack_from(">i", data, PARAMETERS_AT)

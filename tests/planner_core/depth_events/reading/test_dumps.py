@@ -62,7 +62,7 @@ def test_dump_with_offsets_and_asterisks_is_read(name: str) -> None:
     assert found.messages[1].msg_enq_count == MANY[1].enqueued
 
 
-def test_dumps_contain_asterisks() -> None:
+def test_sample_dumps_abbreviate_repeated_lines_with_asterisks() -> None:
     assert "\n*\n" in DUMPS["hexdump -C"]
     assert "\n*\n" not in DUMPS["od -A x -t x1 -v"]
 
@@ -127,7 +127,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
         "far too many",
     ],
 )
-def test_ambiguous_dump_is_refused_with_the_options_to_print_bytes(text: str, says: str) -> None:
+def test_ambiguous_dump_is_refused_with_unambiguous_od_options(text: str, says: str) -> None:
     with pytest.raises(InputInvalid) as caught:
         read_all([("dump", text.encode())], EventContext())
     (problem,) = caught.value.problems

@@ -97,7 +97,7 @@ def test_gaps_of_unused_sets_are_not_reported(members: list[str]) -> None:
 @pytest.mark.parametrize(
     "spoilt", [{"missing": 3}, {"missing": [4]}, {"reconciliation": {"unreconciled": "x"}}]
 )
-def test_answers_without_missing_members_are_treated_as_complete(spoilt: dict[str, Any]) -> None:
+def test_sets_without_missing_messages_are_treated_as_complete(spoilt: dict[str, Any]) -> None:
     made = read_all([("events", as_lines(event_values("QM1", 600, 100)))], EventContext())
     one = made.sets[0].as_json()
     assert with_rates(PLAN, [one | spoilt]).findings == ()

@@ -227,7 +227,7 @@ def test_hexadecimal_is_read_in_any_layout(name: str) -> None:
     ],
     ids=["amqsevtg", "base queue", "amqsevt -d"],
 )
-def test_other_spellings_of_the_keys_are_read(change: dict[str, str]) -> None:
+def test_json_keys_are_read_in_other_spellings(change: dict[str, str]) -> None:
     event = as_object(TOLD)
     event["eventData"] = {change.get(key, key): value for key, value in event["eventData"].items()}
     assert values_of(only(json.dumps(event))) == TOLD
@@ -433,7 +433,7 @@ TOLDS = st.builds(
 
 
 @given(st.lists(TOLDS, min_size=1, max_size=4), st.sampled_from(["big", "little"]))
-def test_written_events_are_read_back(many: list[EventValues], order: Order) -> None:
+def test_events_written_in_any_format_are_read_back(many: list[EventValues], order: Order) -> None:
     codec = "cp500" if order == "big" else "ascii"
     ccsid = 500 if order == "big" else 819
     for data in (

@@ -129,7 +129,7 @@ def test_se3_unreconciled_messages_are_attributed_to_the_silent_member() -> None
     assert "QM2 did not report: it put 200 more messages than it got" in finding.message
 
 
-def test_se3_missing_message_of_an_enabled_member_was_not_read() -> None:
+def test_se3_missing_message_of_an_enabled_member_is_reported_as_not_read() -> None:
     found = only_set(
         read(
             written(rises({"QM2": "DISABLED"})), context_with(perfmev=dict.fromkeys(KNOWN.members, "ENABLED"))
@@ -509,7 +509,9 @@ def test_sets_of_all_members_account_for_the_depth(drawn: tuple[list[Json], int,
 
 
 @given(st.permutations(range(9)), st.booleans())
-def test_order_of_messages_with_correl_ids_does_not_matter(order: list[int], one_file: bool) -> None:
+def test_sets_do_not_depend_on_the_order_of_messages_with_correl_ids(
+    order: list[int], one_file: bool
+) -> None:
     told = [
         EventValues(
             name, "SQ1", reason, 60, depth, 100, 0, f"{number:048X}",

@@ -31,7 +31,7 @@ def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
     assert [(each.queue_manager, each.cause) for each in alone.missing] == [("QM2", "perfmev_disabled")]
 
 
-def test_given_depth_is_kept_with_more_gets_than_puts() -> None:
+def test_given_initial_depth_is_kept_if_gets_exceed_puts() -> None:
     """With 10 messages at first and 30 gets, 20 puts are not in any message. Only an assumed depth is discarded."""
     told = EventValues(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(

@@ -114,7 +114,7 @@ def test_duplicate_correl_id_of_a_queue_manager_is_reported() -> None:
     assert not findings_with_code(read(one, replace(one, queue_manager="QM2")), TWICE)
 
 
-def test_correl_id_of_all_messages_is_reported_once() -> None:
+def test_correl_id_shared_by_all_messages_is_reported_once() -> None:
     every = [replace(each, correl_id="A" * 48) for each in one_after_the_other(*(HIGH, LOW) * 4)]
     (finding,) = findings_with_code(read(*every), TWICE)
     assert "Sets 1, 2, 3, 4, 5 and 3 more have one CorrelId" in finding.message

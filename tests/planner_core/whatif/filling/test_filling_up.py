@@ -102,7 +102,7 @@ def test_planned_data_set_is_large_enough() -> None:
     assert answer.offload_bytes(answer.points[-1]) == need.data_set_bytes_at_backlog
 
 
-def test_depth_events_occur_at_their_depth_and_full_queue_stops_growing() -> None:
+def test_depth_events_occur_at_their_depth_and_a_full_queue_stops_growing() -> None:
     queues = [
         queue("SMALL", put_rate_per_s=10, maxdepth=6_000, qdepthhi=80),
         queue("DEFAULT", put_rate_per_s=1, maxdepth=1_001),
@@ -135,7 +135,7 @@ def test_structure_is_never_full_when_all_queues_are_at_maxdepth() -> None:
     assert answer.as_json()["lasts_minutes"] is None
 
 
-def test_queues_stop_at_their_own_outage_unless_one_is_given() -> None:
+def test_queues_stop_after_their_own_outage_unless_one_is_given() -> None:
     queues = [
         queue("A", put_rate_per_s=1, outage_minutes=10),
         queue("B", put_rate_per_s=1, outage_minutes=60),
@@ -187,7 +187,7 @@ def test_unknown_structure_is_refused_with_the_known_ones() -> None:
         fill_up(structure([queue()]), Outage(structure="CSQ_ADMIN"))
 
 
-def test_question_with_at_size_fills_the_structure_at_size() -> None:
+def test_filling_question_with_at_size_assumes_the_structure_at_size() -> None:
     document = structure([queue(put_rate_per_s=40)], initsize="512M", size="1G")
     small, large = (fill_up(document, Outage(at=at)) for at in ("initsize", "size"))
     assert (small.size_bytes, large.size_bytes) == (2**29, 2**30)

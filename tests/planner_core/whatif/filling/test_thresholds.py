@@ -310,7 +310,7 @@ def test_unknown_normal_depth_is_assumed_zero_and_reported() -> None:
     assert "TYPICAL_DEPTH_NOT_GIVEN" not in codes(ask(document, typical=0))
 
 
-def test_messages_to_hold_may_exceed_the_plan() -> None:
+def test_question_may_require_more_messages_than_the_plan() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=1_000))
     advice = ask(document, hold=MILLION)
     assert advice.hold == MILLION
@@ -335,7 +335,7 @@ def test_advice_compares_four_settings() -> None:
     assert none.offloaded == 0 < defaults.offloaded < advised.offloaded
 
 
-def test_each_rule_is_explained_in_ibms_terms() -> None:
+def test_explanation_of_each_advised_rule_uses_ibms_terms() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=4096)))
     assert tuple(each.purpose for each in advice.rules) == PURPOSES
     assert all(each.why.endswith(".") for each in advice.rules)
@@ -432,7 +432,7 @@ def test_lower_thresholds_never_hold_fewer_messages(found: Document, one: int, t
         ("100M", 10_000, 20_000, "because normal running allows no lower one"),
     ],
 )
-def test_stated_reason_for_less_than_ibms_margin_is_true(
+def test_stated_reason_for_a_margin_below_ibms_is_correct(
     size: str, hold: int, typical: int | None, expected: str
 ) -> None:
     document = plan_of(size, queue(message_bytes=2000, backlog=hold))
@@ -442,7 +442,7 @@ def test_stated_reason_for_less_than_ibms_margin_is_true(
     assert ("BACKLOG_DOES_NOT_FIT" in codes(advice)) == ("either" in expected)
 
 
-def test_default_rules_with_db2_are_off() -> None:
+def test_rules_omitted_with_db2_are_off() -> None:
     """OFFLD1SZ(32K/64K) OFFLD2SZ(4K/64K) OFFLD3SZ(0K/64K): a plan that gives no rules has them too."""
     document = plan_of("100M", queue(message_bytes=2000, backlog=1000), offload={"to": "DB2"})
     given = document.structures[0].offload.rules
@@ -451,7 +451,7 @@ def test_default_rules_with_db2_are_off() -> None:
     assert held["plan"] == held["defaults"] == held["none"] < held["advised"]
 
 
-def test_planned_rules_apply_to_db2_as_to_smds() -> None:
+def test_planned_rules_give_the_same_capacity_with_db2_as_with_smds() -> None:
     rules = [{"usage_over": 70, "size_over": "0K"}]
     one, two = (
         ask(plan_of("100M", queue(message_bytes=2000), offload={"to": to, "rules": rules})).compared

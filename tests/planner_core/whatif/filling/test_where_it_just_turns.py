@@ -42,7 +42,7 @@ def test_rule_2_separates_the_two_most_distant_of_three_kinds() -> None:
     assert [rule.size_bytes // KIB for rule in advice.rules] == [32, 16, 0]
 
 
-def test_round_size_may_equal_the_smaller_messages() -> None:
+def test_round_rule_size_may_equal_the_size_of_the_smaller_messages() -> None:
     advice = ask("10G", queue("A", message_bytes=8 * KIB), queue("B", message_bytes=16 * KIB))
     assert advice.rules[1].size_bytes == 8 * KIB
 

@@ -215,7 +215,7 @@ def test_impossible_plan_is_refused() -> None:
         ask(plan(queue_managers=33))
 
 
-def test_question_without_changes_has_no_steps() -> None:
+def test_upgrade_question_without_changes_has_no_steps() -> None:
     assert ask(plan(), cfcc=[], queue_managers=0, years=[]).steps == ()
     # Years of 0 are how a form asks for no growth.
     assert ask(plan(), cfcc=[], queue_managers=0, years=[0]).steps == ()

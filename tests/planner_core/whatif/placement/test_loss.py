@@ -45,7 +45,7 @@ def test_only_structures_in_the_lost_facility_move() -> None:
     assert [each.because for each in found.white_space] == ["CF02", "CF01"]
 
 
-def test_answer_has_the_members_that_scripts_read() -> None:
+def test_answer_has_the_members_that_scripts_depend_on() -> None:
     found = answer(TWO, [structure("A", "4G")]).as_json()
     (without_one,) = [each for each in found["losses"] if each["lost"] == "CF01"]
     assert without_one["white_space_mib"] == 5 * 1024
@@ -178,7 +178,7 @@ def test_exclusion_list_is_ignored_if_one_facility_remains() -> None:
     assert placement_of(without, "B") == ("stays", ("CF02",))
 
 
-def test_unplaced_structures_may_depend_on_the_order() -> None:
+def test_number_of_unplaced_structures_may_depend_on_the_order() -> None:
     tight = [cf("CF01"), cf("CF02", "5G")]  # after CSQ_ADMIN 4 G: room for one of the two
     found = answer(tight, [structure("A", "4G"), structure("B", "4G")])
     assert loss(found, "CF01").order_matters
@@ -213,14 +213,14 @@ def test_persistent_messages_of_recoverable_structures_are_not_lost() -> None:
     assert "LOSS_MESSAGES_GONE" not in codes(answer(TWO, [structure("A", "4G")]))
 
 
-def test_growth_to_size_is_compared_with_the_storage() -> None:
+def test_storage_is_checked_against_growth_of_structures_to_size() -> None:
     grows = structure("A", "4G") | {"size": "8G"}
     # CSQ_ADMIN 1 G and A up to 8 G are 9 G.
     assert "CF_OVERCOMMITTED_AT_SIZE" in codes(answer([cf("CF01", "8G"), cf("CF02")], [grows]))
     assert "CF_OVERCOMMITTED_AT_SIZE" not in codes(answer([cf("CF01", "9G"), cf("CF02")], [grows]))
 
 
-def test_overcommitted_storage_refers_to_the_stated_values() -> None:
+def test_finding_on_overcommitted_storage_refers_to_the_stated_values() -> None:
     found = answer([cf("CF01", "8G", occupied="9G"), cf("CF02")], [structure("A")])
     (said,) = [each for each in found.findings if each.code == "CF_OVERCOMMITTED_AT_SIZE"]
     assert (

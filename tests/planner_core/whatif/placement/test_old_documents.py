@@ -45,7 +45,7 @@ def test_missing_placement_keys_get_their_defaults() -> None:
     assert filled == stored(old)
 
 
-def test_given_values_are_kept() -> None:
+def test_stored_values_are_kept_when_defaults_are_added() -> None:
     complete = json.loads(read_json(COMPLETE.read_bytes()).model_dump_json())
     assert with_new_keys(complete) == complete
 

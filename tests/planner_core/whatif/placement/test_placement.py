@@ -234,7 +234,7 @@ def test_structure_is_placed_by_the_reported_rule(case: Case) -> None:
     assert {each.code for each in answer.findings} & about_now == case.codes
 
 
-def test_every_rule_decides_at_least_one_case() -> None:
+def test_every_placement_rule_decides_at_least_one_case() -> None:
     decided = {case.rule for case in CASES} | {case.second_rule for case in CASES}
     assert decided - {None} == set(RULES)
 
@@ -277,7 +277,7 @@ def test_structure_in_two_plans_is_refused() -> None:
         question([group_of("ONE", plan), group_of("TWO", plan)])
 
 
-def test_less_favorable_of_different_statements_is_used() -> None:
+def test_less_favorable_of_two_different_statements_on_a_facility_is_used() -> None:
     one = result([cf("CF01", "10G")], [])
     two = result([cf("CF01", "8G", volatile=True, occupied="2G", cfcc_level=24)], [], qsg="QSG2")
     asked = question([group_of("ONE", one), group_of("TWO", two)])
@@ -291,7 +291,7 @@ def test_less_favorable_of_different_statements_is_used() -> None:
     assert asked.stated_differently == ("CF01",)  # fmt: skip
 
 
-def test_question_with_at_size_places_structures_at_size() -> None:
+def test_placement_question_with_at_size_places_structures_at_their_size() -> None:
     plan = result([cf("CF01", "6G"), cf("CF02")], [structure("A", "4G") | {"size": "8G"}])
     assert [
         allocate(question([group_of("P", plan)], at=at)).placed[1].now for at in ("initsize", "size")
@@ -386,7 +386,7 @@ def test_choice_equals_that_of_weights_that_halve_with_each_criterion(
             where[name] = expected
 
 
-def test_plan_without_coupling_facilities_is_answered() -> None:
+def test_plan_without_coupling_facilities_gets_a_placement_result() -> None:
     answer = losses_of([("SQ03", result([], []))])
     assert answer.losses == ()
     assert [each.now for each in answer.normal] == [()]

@@ -58,7 +58,7 @@ def problems(changes: object, plan: dict[str, Any] | None = None) -> list[tuple[
     return [(each.field, each.message) for each in refused.value.problems]
 
 
-def test_unchanged_values_are_kept() -> None:
+def test_values_that_a_scenario_does_not_change_are_kept() -> None:
     before = read_object(document())
     after = applied(before, read_changes({"headroom_percent": 25}))
     assert after.model_dump() == {**before.model_dump(), "headroom_percent": Decimal(25)}
@@ -100,7 +100,7 @@ def test_given_rules_replace_all_rules_and_keep_other_offload_values() -> None:
     assert structure.offload.dsgroup == "MQ.SMDS.*.APP1"
 
 
-def test_lost_facility_does_not_change_the_document() -> None:
+def test_lost_facility_in_a_scenario_does_not_change_the_document() -> None:
     assert changed(lost="CF02") == read_object(document())
 
 
