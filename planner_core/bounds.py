@@ -74,7 +74,7 @@ def check_lines(text: str) -> None:
     Raises:
         TextTooLong: The text has too many lines.
     """
-    # A text with fewer characters than that has fewer lines too, so it is not split to count them.
+    # A text with fewer characters than this limit also has fewer lines, so it is not split to count them.
     if len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES:
         return
     msg = f"The text has more than {MOST_LINES:,} lines: enter only the relevant lines, or several shorter texts."
@@ -95,7 +95,7 @@ def check_structures(text: str) -> None:
 
 def is_too_deep(value: object) -> bool:
     """Return whether lists and objects are nested deeper than any document needs."""
-    # Level by level, because a recursive search would itself fail on the values that it is to find.
+    # Level by level, because a recursive search would itself fail on the values that it must find.
     level = [value]
     for _ in range(DEEPEST):
         level = [

@@ -69,7 +69,7 @@ def queue_manager(value: str) -> str:
 
 def cfstruct(value: str) -> str:
     """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
-    # Before the syntax: users need to know why these two names are not in the list, not which characters are allowed.
+    # Checked before the syntax: users need to know why these two names are refused, not which characters are allowed.
     if value == ADMIN_STRUCTURE:
         msg = "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
         raise NameSyntax(msg)

@@ -91,7 +91,7 @@ Number = int | Fraction | str
 
 
 def plain_number(value: Number) -> int | str:
-    """Return an exact number for JSON: an int, a finite decimal as text, else `numerator/denominator`."""
+    """Return an exact number for JSON: an int, a finite decimal as text, otherwise `numerator/denominator`."""
     if isinstance(value, (int, str)):
         return value
     numerator, denominator = value.as_integer_ratio()

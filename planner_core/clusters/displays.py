@@ -1,8 +1,8 @@
 """Displays of the sending queue manager: CLUSQMGR, QCLUSTER, CHSTATUS and QMGR, joined for decisions.
 
-Rows are joined by QMID, or by name if a display omits it. The state of a channel comes from CHSTATUS, else from
-CLUSQMGR, else it is INACTIVE: a channel without status is inactive. Attributes that a display omits have IBM's defaults;
-`assumptions` reports both.
+Rows are joined by QMID, or by name if a display omits it. The state of a channel comes from CHSTATUS, otherwise from
+CLUSQMGR; if neither shows it, it is INACTIVE, because a channel without status is inactive. Attributes that a display
+omits have IBM's defaults; `assumptions` reports both.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Retries:
     short_left: int | None = None
     long_left: int | None = None
     is_shown: bool = False
-    """Whether the four attributes were displayed; otherwise they are the defaults."""
+    """True if the four attributes were displayed; otherwise they are the defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Route:
     status_from: Literal["CHSTATUS", "CLUSQMGR", "nothing"]
     retries: Retries
     is_state_unread: bool = False
-    """Whether a display shows a state that is cut off or unknown."""
+    """True if a display shows a state that is cut off or unknown."""
     in_doubt: bool | None = None
     in_doubt_messages: int | None = None
     line: int = 0

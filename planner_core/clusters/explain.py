@@ -285,7 +285,7 @@ def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime
     if short and short_s and since < short * short_s:
         return failed_at + (since // short_s + 1) * short_s
     beyond = since - short * short_s
-    # An interval of 0 gives no time to count on.
+    # An interval of 0 determines no time.
     if not long_s or beyond // long_s >= retries.long:
         return None
     return failed_at + short * short_s + (beyond // long_s + 1) * long_s
@@ -312,12 +312,13 @@ class _Explaining:
         self.ranked: set[tuple[str, str]] = set()
         """Queues and channels whose messages would go elsewhere without CLWLRANK."""
         self.is_bound_by_queue = False
-        """Whether DEFBIND decided how a message was bound."""
+        """True if DEFBIND decided how a message was bound."""
         self.retries: dict[str, NextRetry | None] = {}
         self.last: dict[str, datetime] = {}
 
     def explanation(self) -> WaitingExplanation:
-        # All put times first: explanations name the next retry, which counts from the last one of the channel.
+        # All put times are read first: explanations name the next retry, which is counted from the channel's last put
+        # time.
         for message in self.browse.messages:
             self._note_evaluation(message)
         messages = tuple(self._explained(each) for each in self.browse.messages)

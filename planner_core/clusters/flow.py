@@ -168,7 +168,7 @@ class Flow:
             return self.normal  # the same object: it shows that the failure does not affect this flow
         situation = self.decision.situation
         retrying = place_of(Status.RETRYING, mode=self.decision.mode)
-        # A channel that already is in a less favoured state keeps it: a failure must not improve it to RETRYING.
+        # A channel that is already in a less favored state keeps it: a failure must not improve it to RETRYING.
         channels = tuple(
             replace(channel, status=Status.RETRYING)
             if (channel.queue_manager, channel.name) in failed

@@ -54,7 +54,7 @@ class InstanceLoad(Destination):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicalQueue(Answer):
-    """The place where messages are stored: the group for a shared queue, else a queue manager."""
+    """The place where messages are stored: the group for a shared queue, otherwise a queue manager."""
 
     name: str
     shared: bool

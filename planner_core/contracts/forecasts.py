@@ -50,7 +50,7 @@ class Crossing(Answer):
     level: str
     value: float | None = None
     reached: Stored[bool] = False
-    """Whether reaching the level counts as passing it, because no value can be above it."""
+    """True if reaching the level counts as passing it, because no value can be above it."""
     state: CrossingState
     sentence: str
     probability_within_horizon: Annotated[
@@ -184,7 +184,7 @@ class Score(Answer):
     days_past: Stored[int] = 0
     """Days of the horizon up to the last measured day, including days without measurements."""
     complete: Stored[bool] = False
-    """Whether the whole horizon is in the past."""
+    """True if the whole horizon is in the past."""
     wape: Share = None
     """Sum of the absolute errors of p50 over the sum of the peaks."""
     pinball: float | None = None

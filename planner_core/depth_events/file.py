@@ -50,7 +50,7 @@ def _seconds(value: object) -> Decimal:
     message = f"must be a number of seconds from 0 to {LONGEST_S} with up to {_DECIMALS} decimals"
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         _refuse(message)
-    # Through its text: a float is not exactly the decimal number in the file.
+    # Converted through its text, because a float is not exactly the decimal number in the file.
     exact = Decimal(str(value))
     if not exact.is_finite() or not 0 <= exact <= LONGEST_S or exact != round(exact, _DECIMALS):
         _refuse(message)

@@ -395,7 +395,7 @@ def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findin
         expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
         if high is None or expected is None or each.event is Event.LOW:
             continue
-        # A queue manager updates HighQDepth of a shared queue at its own puts only.
+        # A queue manager updates HighQDepth of a shared queue only on its own puts.
         if high < expected and any(m.msg_enq_count or not each.shared for m in each.members):
             attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
             yield finding(

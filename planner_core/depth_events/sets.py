@@ -263,7 +263,7 @@ class EventSet(Rates):
     @property
     def high_q_depth(self) -> int | None:
         """The largest HighQDepth of the members."""
-        # Each queue manager updates its own at its own puts, so a sum would mean nothing.
+        # Each queue manager updates its own value on its own puts, so a sum would mean nothing.
         return max((m.high_q_depth for m in self.members if m.high_q_depth is not None), default=None)
 
     @computed_field

@@ -25,7 +25,7 @@ class SizeDistribution:
     maximum: int
 
     def problem(self) -> str | None:
-        """Return a sentence if no distribution can have these three values, else None."""
+        """Return a sentence if no distribution can have these three values, otherwise None."""
         if self.p95 > self.maximum:
             return f"p95 ({self.p95}) must not be above max ({self.maximum})"
         if TWENTY * self.mean > (BODY * self.p95 + self.maximum) * self.mean_of:

@@ -130,7 +130,7 @@ def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
             refuse("must be a number")
         if isinstance(value, float) and not math.isfinite(value):
             refuse("must be a finite number")
-        # Through its text: the float 0.1 is not exactly a tenth.
+        # Converted through its text, because the float 0.1 is not exactly a tenth.
         number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         if not number.is_finite() or not lowest <= number <= highest:
             refuse(f"must be between {lowest} and {highest}")

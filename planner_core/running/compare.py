@@ -208,7 +208,7 @@ class Comparison(Answer):
     @computed_field(alias="same")
     @property
     def is_same(self) -> bool:
-        """Whether the texts match the plan."""
+        """True if the texts match the plan."""
         return not (self.commands or any(each.is_too_small or each.withheld for each in self.structures))
 
     @computed_field(
@@ -217,7 +217,7 @@ class Comparison(Answer):
     @property
     def instead_of_rebuilds(self) -> tuple[str, ...]:
         """Commands that apply the pending changes of every structure of the sysplex: a test, then the change."""
-        # IBM's playbook for changes of a CFRM policy has the test before the command.
+        # IBM's playbook for changes of a CFRM policy lists the test before the command.
         return (REALLOCATE_TEST, REALLOCATE) if any(_is_rebuild(step) for step in self.commands) else ()
 
     @computed_field
@@ -273,7 +273,8 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     Raises:
         OutputRefused: The plan or the merged policy has errors.
     """
-    # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
+    # Rendered only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject
+    # (docs/decisions/0005).
     render_output("policy", result)
     wanted = {
         kind: [over_today(each, running) for each in objects]
@@ -403,7 +404,7 @@ def _compared(
 
 
 def _base(today: RunningStructure | None) -> Mapping[str, Setting] | None:
-    """Return the settings that the plan is merged into: those of the policy text, else of the active policy."""
+    """Return the settings that the plan is merged into: those of the policy text, or of the active policy."""
     return (today.policy or today.active) if today else None
 
 
@@ -508,7 +509,7 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandSt
         f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this command changes it to "
         f"{format_size(target)} in place. SIZE= is in K; IXC533I shows the size that was reached."
     )
-    # No text of IBM that was found states the unit of SIZE=; K is remembered (docs/explanation/assumptions.md, When a
+    # No IBM text that was found states the unit of SIZE=; K is from memory (docs/explanation/assumptions.md, When a
     # change takes effect).
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield CommandStep(

@@ -231,7 +231,7 @@ def _object(known: MqObject | None) -> dict[str, Any]:
 
 def _without_last_off(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rules without those at the end that are off."""
-    # One that is off before others keeps their numbers.
+    # A rule that is off stays if others follow it, so that they keep their numbers.
     used = max((place for place, rule in enumerate(rules, start=1) if rule["size_over"] != _OFF), default=0)
     return rules[:used]
 

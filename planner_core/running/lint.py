@@ -71,7 +71,7 @@ def lint(
         lines, count = lint_mqsc(text, known=known)
         found += lines
         structures += count
-    # Words of a policy or of MQSC can look like damaged displays; they count only if the text is nothing else.
+    # Words of a policy or of MQSC can look like damaged displays; they count only if the text contains nothing else.
     if displayed or (shown and not kinds):
         kinds.append("display")
         found += shown

@@ -118,7 +118,8 @@ def merge(
         OutputRefused: The plan has errors, or the settings that the policy keeps leave a structure without a place.
         MergeRefused: The text is not a policy, or is damaged.
     """
-    # Only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject (docs/decisions/0005).
+    # Rendered only to refuse a plan with errors: cfplan writes no text that z/OS is known to reject
+    # (docs/decisions/0005).
     render_output("policy", result)
     check_length(text)
     read = read_policy_text(text)
@@ -141,8 +142,7 @@ def merge(
         about_sizes += shrinks(structure, says, had, today)
         about_sizes += kept_settings(structure, says)
     merged = editing.text()
-    # Lines of the changes are those of the merged text, and only reading it again shows errors that the merge brought
-    # about.
+    # Lines of the changes are those of the merged text, and only reading it again shows errors that the merge caused.
     again = read_policy_text(merged)
     there = next((each for each in policies(again) if each.name == policy.name), None)
     by_name = {each.one("NAME"): each for each in there.structures} if there else {}
@@ -200,7 +200,7 @@ def merge_errors(
     """
     rest = without_commands(text)
     read = read_policy_text(rest)
-    # Displays may follow the last statement in the same text; they are no damage to the policy.
+    # Displays may follow the last statement in the same text; they are not damage to the policy.
     last = max((read.pieces[each.last].line for each in read.statements), default=0)
     policy = "".join(islice(_physical_lines(rest), last))
     try:
@@ -390,7 +390,7 @@ class _Edit:
     end: int
     text: str
     is_statement: bool = False
-    """Whether the edit adds a statement, which follows the keywords added at the same place."""
+    """True if the edit adds a statement, which follows the keywords added at the same place."""
 
 
 @dataclass(slots=True)

@@ -247,7 +247,7 @@ def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[C
 
 
 def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> Iterator[CommandStep]:
-    """Yield DEFINE for a missing object, else ALTER; changes that need an outage are separate commands."""
+    """Yield DEFINE for a missing object, otherwise ALTER; changes that need an outage are separate commands."""
     head = f"{wanted.kind}({mqsc_value(wanted.name)})"
     if today is None:
         yield from _data_sets(wanted)

@@ -34,7 +34,8 @@ def usage_percent(today: RunningStructure | None) -> int | None:
 def in_use_bytes(structure: StructureResult, today: RunningStructure | None) -> int | None:
     """Return the storage that a copy of a structure must hold [bytes]; None if no display shows it.
 
-    The fuller of entries and elements counts: its share of the allocated storage beyond the base of the plan's curve.
+    The fuller of entries and elements determines it: its share of the allocated storage beyond the base of the plan's
+    curve.
     """
     if today is None or today.size_bytes is None or today.is_allocated is False:
         return None

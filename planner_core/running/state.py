@@ -53,9 +53,9 @@ class RunningStructure:
     coupling_facility: str | None = None
     is_duplexed: bool = False
     is_pending: bool = False
-    """Whether a policy change is already pending."""
+    """True if a policy change is already pending."""
     is_order_enforced: bool | None = None
-    """Whether ENFORCEORDER is in effect."""
+    """True if ENFORCEORDER is in effect."""
     duplex_site: str | None = None
     """The second value of DUPLEX."""
     scm_max_size_bytes: int | None = None
@@ -96,7 +96,7 @@ class Running:
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
-    """Whether a policy with DEFINE POLICY was given, so that structures that it lacks do not exist."""
+    """True if a policy with DEFINE POLICY was given, so that structures that it lacks do not exist."""
     findings: tuple[LineFinding, ...] = ()
 
     def admin_pools(self, cfrm_name: str) -> AdminPools:
@@ -240,7 +240,7 @@ class _Reading:
         read = read_policy_text(rest)
         last = max((read.pieces[each.last].line for each in read.statements), default=0)
         for problem in read.problems:
-            # Other text may follow the last statement; it is no damage to the policy.
+            # Other text may follow the last statement; it is not damage to the policy.
             if problem.kind != "unexpected" and problem.line <= last:
                 self.tell(DAMAGE[problem.kind], sentence(problem.message), problem.line)
         found = policies(read)

@@ -248,7 +248,7 @@ class QueueAdvice(Thresholds):
 
     @property
     def force(self) -> Thresholds:
-        """Return the thresholds in force: those of the document, completed by advice, or else the advised ones."""
+        """Return the thresholds in force: those of the document, completed by advice, otherwise the advised ones."""
         return self.planned if self.planned is not None else self
 
 

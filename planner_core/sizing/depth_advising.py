@@ -154,7 +154,8 @@ def _completed(
     """Return the thresholds for a MAXDEPTH: the given ones, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
-        # Rounded down, so that the event never comes after the action level; a High at or below the Low is no advice.
+        # Rounded down, so that the event never comes after the action level; a QDEPTHHI at or below QDEPTHLO is not
+        # advised.
         advised = min(limit("default_qdepthhi_percent"), PERCENT * high // maxdepth)
         qdepthhi = advised if advised > (qdepthlo or 0) else None
     # IBM publishes no rule for QDEPTHLO, so it keeps the ratio of IBM's defaults.

@@ -44,7 +44,8 @@ def fitted_curve(
     known = level if level is not None else published.cfcc_to
     ratio_entries, ratio_elements = fit.ratio
     entry, element = _value(fit.entry_bytes), _value(fit.element_bytes)
-    # With both costs known, the bundle can be calculated at any ratio: at the one at which structures are allocated.
+    # With both costs known, the bundle can be calculated at any ratio: the ratio at which structures are allocated is
+    # used.
     if element is not None:
         ratio_entries, ratio_elements = published.ratio_entries, published.ratio_elements
     per_entry = Fraction(ratio_elements, ratio_entries)
@@ -116,7 +117,7 @@ def fit_source(figures: FittedFigures) -> Source:
 
 
 def _value(estimate: Estimate | None) -> Fraction | None:
-    # Through its text: the binary fraction of a float would put fifty digits into explanations.
+    # Converted through its text: the binary fraction of a float would put fifty digits into explanations.
     return None if estimate is None else Fraction(str(estimate.value))
 
 

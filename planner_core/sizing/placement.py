@@ -258,7 +258,7 @@ def first_choice(wanted: AllocationRequest[PlaceableStructure], board: Board) ->
 
 
 def second_choice(wanted: AllocationRequest[PlaceableStructure], board: Board) -> PlacementChoice:
-    """Return the choice of a coupling facility for the second copy; the first is on the board."""
+    """Return the choice of a coupling facility for the second copy; the first copy is already on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
         wanted, board, [_judge_second(wanted, board, at, first) for at in range(len(wanted.preflist))]
@@ -283,8 +283,8 @@ def _decide(
 
 def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> str:
     """Return the criterion by which the strongest rival loses, or the order if there is no rival."""
-    # A rival is better by some lesser criterion, the place in PREFLIST included. A candidate that is better in nothing
-    # does not show which rule decided (docs/decisions/0016).
+    # A rival is better by some lesser criterion, the place in PREFLIST included. A candidate that is better by no
+    # criterion does not show which rule decided (docs/decisions/0016).
     for other in others:
         pairs = list(zip(best.ranks, other.ranks, strict=True))
         if any(its < mine for (_, mine), (_, its) in pairs):
@@ -366,7 +366,7 @@ def _judge_second(
     free = None if ruled_out else board.free_bytes(facility.name)
     has_room = free is None or free >= wanted.bytes_wanted
     wrong_site = (site == "CROSSSITE" and not differs) or (site == "SAMESITE" and differs)
-    # Isolation before space, as IBM's help has it; a coupling facility without room is still never chosen.
+    # Isolation comes before space, as in IBM's help; a coupling facility without room is still never chosen.
     ranks = [
         ("duplex_site", int(wrong_site)),
         ("duplex_isolation", int(bool(facility.machine) and facility.machine == primary.machine)),

@@ -75,7 +75,7 @@ def _wanted(
     curve: Curve,
     ratio: tuple[int, int] | None,
 ) -> _InitsizeTarget:
-    """Return the need with the headroom if the document gives one, else the size that holds the backlog at the target."""
+    """Return the need with the headroom if the document gives one, otherwise the size for the backlog at the target."""
     if document.headroom_percent is not None:
         return _with_headroom(need_bytes, document.headroom_percent)
     percent = target.percent
@@ -154,7 +154,7 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
 
 
 def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
-    """Return the curve of a structure: the fitted one if the plan names one, else the published one of its level."""
+    """Return the curve of a structure: the fitted one if the plan names one, or the published one of its level."""
     return fitted or published_curve(cfcc_level=level.level).curve
 
 

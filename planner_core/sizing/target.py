@@ -30,7 +30,7 @@ class Target:
     rule: Rule | None = None
     number: int = 0
     with_offload: bool = False
-    """Whether the target is a share of the messages that INITSIZE holds with active rules, instead of a share of a pool."""
+    """True if the target is a share of the messages that INITSIZE holds with active rules, not a share of a pool."""
 
     @property
     def percent(self) -> Fraction:

@@ -113,7 +113,7 @@ class PublishedTable(TableSummary):
     @model_validator(mode="before")
     @classmethod
     def _find_source(cls, file: dict[str, Any]) -> dict[str, Any]:
-        # Incomplete files go on to the model, whose error names the missing key.
+        # Incomplete files are passed to the model, whose error names the missing key.
         if not {"source", "section"} <= file.keys():
             return file
         place = source(file["source"], file["section"])

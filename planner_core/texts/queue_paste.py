@@ -68,7 +68,7 @@ _HEADINGS = {
     "queue_manager_rates": ("queuemanagerrates",),
 }
 _BACKLOG_OR_OWN = ("maxdepth", "curdepth")
-"""Columns that are the backlog if the table has no other backlog column, else an attribute."""
+"""Columns that hold the backlog if the table has no other backlog column, otherwise an attribute."""
 _WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev", "default_share_option", "index_type")
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
@@ -381,7 +381,7 @@ def _value(field: str, cell: str) -> object:
     number = _number(cell)
     if number is None and field in _IN_BYTES:
         try:
-            # Without the limit of a message: the document reports it at the queue.
+            # The limit of a message is not checked here: the document reports it at the queue.
             return bytes_of(cell)
         except SizeSyntax:
             return None

@@ -72,7 +72,7 @@ class DataSet(Answer):
     @computed_field
     @property
     def extended_addressability(self) -> bool:
-        """Whether the data set is, or can grow to, more than 4 GB while its structure fills."""
+        """True if the data set is larger than 4 GB, or can grow beyond 4 GB while its structure fills."""
         grown = self.when_full_mib if self.secondary_mib else 0
         # VSAM needs extended addressability above 4 GB (DFSMS, from memory).
         return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB

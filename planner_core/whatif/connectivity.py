@@ -52,7 +52,7 @@ class Ending(Answer):
         ),
     ]
     is_of_system_alone: Hidden[bool] = False
-    """Whether CSQSYSAPPL is the only such structure, and the plan states CFCONLOS of the queue managers."""
+    """True if CSQSYSAPPL is the only such structure, and the plan states CFCONLOS of the queue managers."""
 
     @computed_field(alias="what_happens")
     @property

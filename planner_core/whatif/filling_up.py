@@ -889,7 +889,7 @@ class _Run:
         return tuple(self.points), self.starts, full
 
     def until_full(self) -> Fraction | None:
-        """Run until nothing changes any more, and return the time when the structure is full."""
+        """Run until nothing changes, and return the time when the structure is full."""
         if not self.streams:
             return _NEVER
         if not self.totals[0]:
@@ -920,7 +920,7 @@ class _Run:
         return _NEVER
 
     def _endless(self) -> _Run:
-        """Return a run from this time on that ends when the structure is full or no queue grows any more."""
+        """Return a run from this time on that ends when the structure is full or no queue grows."""
         other = copy.copy(self)
         other.streams = _by_stop((each.full_stop, each) for _, each in self.streams)
         other.points, other.starts = [self._here()], []
@@ -1123,7 +1123,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
         return
     pages = pages_in_data_set(given, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues))
     size = format_size(given)
-    # Each queue manager writes to its own data set, and all puts may come to one of them.
+    # Each queue manager writes to its own data set, and all puts may go to one of them.
     alone = _first(answer, pages)
     if alone is not None:
         puts = "if one queue manager puts all messages"

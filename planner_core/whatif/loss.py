@@ -280,7 +280,7 @@ class WhiteSpace(Answer):
     @computed_field
     @property
     def is_enough(self) -> bool | None:
-        """Whether this storage is free; null if the size of the coupling facility is not stated."""
+        """True if this storage is free; null if the size of the coupling facility is not stated."""
         return None if self.free_bytes is None else self.free_bytes >= self.keep_bytes
 
 

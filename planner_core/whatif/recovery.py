@@ -142,7 +142,7 @@ class StructureRecovery(Answer):
     @computed_field
     @property
     def is_recoverable(self) -> bool:
-        """Whether the structure has RECOVER(YES), and CFLEVEL(3) or higher."""
+        """True if the structure has RECOVER(YES), and CFLEVEL(3) or higher."""
         return self.not_backed_up is None
 
 
@@ -584,7 +584,7 @@ def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums)
 
 
 def _puts_per_s(queue: Queue) -> Fraction | None:
-    """Return the put rate of the plan, else the sum of the rates measured at its queue managers."""
+    """Return the put rate of the plan, otherwise the sum of the rates measured at its queue managers."""
     if queue.put_rate_per_s is not None:
         return Fraction(queue.put_rate_per_s)
     # A queue has a backlog or a put rate, so rates of a stated backlog are those of the queue managers.

@@ -74,7 +74,7 @@ class ComparisonRow(Answer):
     @computed_field
     @property
     def differs(self) -> tuple[bool, ...]:
-        """Whether each value differs from the plan's."""
+        """True for each value that differs from the plan's."""
         return tuple(value != self.values[0] for value in self.values)
 
     @computed_field

@@ -299,7 +299,7 @@ class _Chosen:
     capacity: int
     is_within_margin: bool
     keeps_defaults: bool
-    """Whether offload does not increase the number of messages at this ratio, and nothing alters the ratio."""
+    """True if offload does not increase the number of messages at this ratio, and nothing alters the ratio."""
 
 
 class _Bench:
@@ -380,7 +380,7 @@ class _Bench:
         reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
         ibm = self._ibm_threshold(reserve)
         step = self.choices["threshold_step_percent"]
-        # A rule from 0 % on acts in normal running, too.
+        # A rule with a threshold of 0 % also acts in normal running.
         first_only = (Rule(0, self.sizes[0]),) if self.asked.cheap_over is not None else ()
         typical = self.at(self.typical, first_only, bundles).usage_percent
         cushion = self.choices["cushion_above_typical_percent"]
@@ -440,7 +440,7 @@ class _Bench:
         fairly_low = max(lowest, self.choices["fairly_low_threshold_percent"])
         early = min(third - apart, fairly_low)
         if self.asked.costly_up_to is not None:
-            # Larger messages are offloaded earlier and earlier, before the small ones are.
+            # Larger messages are offloaded progressively earlier, before the small ones are.
             for second in range(early, lowest, -step):
                 yield steps(third, second)
             early = lowest
@@ -478,7 +478,7 @@ class _Bench:
     def _held(self, rules: tuple[Rule, ...], bundles: Fraction) -> Snapshot:
         """Return the state of the structure with the messages that it must hold.
 
-        Without rules, elements suffice for any shape of message sizes; with rules, the assumed shape counts. IBM's
+        Without rules, elements suffice for any shape of message sizes; with rules, the assumed shape applies. IBM's
         default rules make no difference while none of them acts, so the usage without rules is then the same.
         """
         defaults = default_rules()
@@ -512,7 +512,7 @@ class _Bench:
                 held.pages, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues)
             ),
             offload_steps=steps,
-            # A rule from 0 % on is a limit of size, not a threshold.
+            # A rule with a threshold of 0 % only limits the size of messages.
             offloads_in_normal_running=any(
                 step.threshold and step.at_messages < self.typical for step in steps
             ),
@@ -547,7 +547,7 @@ def _gap(
 
 
 def _round_size(low: int, high: int) -> int:
-    """Return a round size from `low` to below `high`: the largest power of two in K, else a whole K near the middle."""
+    """Return a round size from `low` to below `high`: the largest power of two in K, or a whole K near the middle."""
     power = KIB
     # A power of two, as IBM's default sizes are.
     while power * 2 < high:

@@ -83,7 +83,7 @@ def _text(data: bytes) -> str | None:
 
 def _with_format_of_messages(found: EventFile) -> EventFile:
     """Return the file with the format of its first message."""
-    # The readers of labels and of PCF each read two formats, and see only in a message which one it is.
+    # The readers of labels and of PCF each read two formats, and recognize the format only from a message.
     if found.messages and found.format in (labelled.AMQSEVT, pcf.FORMAT):
         found.format = found.messages[0].format
     return found

@@ -70,7 +70,7 @@ class _Record:
         return LABELS.get(label, "") in self.values
 
     def store(self, label: str, value: str) -> None:
-        """Store the value of one line; if a label is repeated, its first value counts."""
+        """Store the value of one line; if a label is repeated, its first value is used."""
         if self.has(label):
             return
         if label in _REASON:

@@ -91,7 +91,7 @@ class CountersReport(Answer):
     @computed_field
     @property
     def is_null(self) -> bool:
-        """Whether the queue manager neither put nor got messages."""
+        """True if the queue manager neither put nor got messages."""
         return not self.msg_enq_count and not self.msg_deq_count
 
     @property

@@ -28,7 +28,7 @@ def policy_size(size_bytes: int) -> str:
 
 
 def policy_bytes(size_bytes: int) -> int:
-    """Return the size that the text of a policy means, in whole units [bytes]."""
+    """Return a size rounded up to the unit in which a policy states it [bytes]."""
     return round_up(size_bytes, multiple=_unit_of(size_bytes))
 
 

@@ -258,7 +258,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
     lines = list(_line_spans(text))
     starts = [start for start, _ in lines]
     apart = list(_apart(text, lines))
-    # Replaced by as many blanks, so that all places in the text stay valid.
+    # Replaced with the same number of blanks, so that all places in the text stay valid.
     masked = list(text)
     for span in apart:
         masked[span.start : span.end] = " " * (span.end - span.start)

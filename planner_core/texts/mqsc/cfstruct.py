@@ -36,9 +36,9 @@ class CfstructAttribute:
     needs_level_5: bool = True
     is_size: bool = False
     of_data_sets: bool = False
-    """Whether only structures that offload to shared message data sets have the attribute."""
+    """True if only structures that offload to shared message data sets have the attribute."""
     continues_line: bool = False
-    """Whether the attribute is written on the line of the one before it."""
+    """True if the attribute is written on the line of the previous one."""
     also_stated_by: str = ""
     """Another key of the same object whose value implies that the plan states this attribute."""
 

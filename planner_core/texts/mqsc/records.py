@@ -77,7 +77,7 @@ class Record:
     unclosed: set[str] = field(default_factory=set)
     """Keywords whose value has no end."""
     is_cut: bool = False
-    """Whether it is the last record of an answer that was cut off."""
+    """True if it is the last record of an answer that was cut off."""
 
     def text(self, keyword: str) -> str | None:
         """Return the value of a keyword; None if it is absent or blank."""
@@ -284,7 +284,7 @@ class _Reader:
 
     def _begins(self, key: str) -> Kind | None:
         """Return the kind of record that a keyword begins here; None if it is an attribute."""
-        # A message wins over the keyword: below CHSTATUS, CHANNEL(...) begins a status and no definition.
+        # A message wins over the keyword: below CHSTATUS, CHANNEL(...) begins a status, not a definition.
         if self.announced is not None:
             kind, keyword = self.announced
             return kind if key == keyword else None

@@ -70,7 +70,7 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
 
 
 def _cfconlos(document: PlanDocument) -> Iterator[str]:
-    """Yield CFCONLOS of the queue managers: a command if the plan states it, else a remark that names the choice.
+    """Yield CFCONLOS of the queue managers: a command if the plan states it, otherwise a remark on the choice.
 
     A plan that does not state CFCONLOS must not change it for running queue managers. CMDSCOPE(*) reaches only active
     queue managers.

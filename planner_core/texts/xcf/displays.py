@@ -44,7 +44,7 @@ class DisplayedInstance(PoolCounts):
     role: str | None = None
     """NEW or OLD while two instances exist."""
     is_duplexed: bool = False
-    """Whether the heading shows DUPLEXING REBUILD: both instances have the same data, unlike in other rebuilds."""
+    """True if the heading shows DUPLEXING REBUILD: both instances have the same data, unlike in other rebuilds."""
     coupling_facility: str | None = None
     allocated_at_local: Stamp | None = None
     size_bytes: int | None = None
@@ -527,7 +527,7 @@ class _Part:
         return _Part(self.block, start, end, self.problems)
 
     def after(self, label: str) -> int | None:
-        """Return the position of the value of a label; if the label is repeated, the first one counts."""
+        """Return the position of the value of a label; if the label is repeated, the first one is used."""
         words = r"\s+".join(re.escape(word) for word in label.split())
         pattern = re.compile(rf"(?<![A-Z0-9:]){words}\s*:")
         found = pattern.search(self.block.text, self.start, self.end)
@@ -639,7 +639,7 @@ class _Part:
         return tuple(found["name"] for found in map(_CONNECTION.match, rows) if found)
 
     def usage(self) -> tuple[_Part, ...]:
-        """Return the parts that count the structure's own storage: SPACE USAGE, else all but storage-class memory.
+        """Return the parts that count the structure's own storage: SPACE USAGE, or all but storage-class memory.
 
         The block STORAGE-CLASS MEMORY has rows ENTRIES: and ELEMENTS: too. They count migrated data, so reading them
         as the structure's use would report a full structure as nearly empty.

@@ -39,7 +39,7 @@ class _Backups:
         found = recovery_of(result.document, result.structures)
         recoverable = [each.name for each in found.all_structures if each.is_recoverable]
         members = result.document.queue_managers
-        # One after the other, so that no log takes all backups.
+        # In rotation, so that no log takes all backups.
         turns = zip(recoverable, cycle(members), strict=False) if isinstance(members, list) else ()
         return cls(found, {each.name: each for each in found.all_structures}, dict(turns))
 
@@ -105,7 +105,7 @@ def _rebuild(structure: StructureResult) -> Iterator[str]:
     yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
-    # IBM's playbook for changes of a CFRM policy has the test before the command.
+    # IBM's playbook for changes of a CFRM policy lists the test before the command.
     yield f"     {REALLOCATE_TEST}"
     yield f"     {REALLOCATE}"
 

@@ -24,7 +24,7 @@ _REMARK_WIDTH: Final = 64
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
-    """Return the size to which a structure grows in place: the need if INITSIZE is below it, else halfway to SIZE.
+    """Return the size to which a structure grows in place: the need if INITSIZE is below it, otherwise halfway to SIZE.
 
     The size is between INITSIZE and SIZE; None if no multiple of the storage increment is between them.
     """
