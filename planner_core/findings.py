@@ -154,7 +154,7 @@ def worst(findings: tuple[Finding, ...]) -> Severity | None:
 
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Return each finding once: errors, warnings, notes, and within these in the order of the document."""
+    """Return each finding once: errors first, then warnings and notes, each in the order of the document."""
     # The sort is stable, and checks run in the order of the document.
     unique = {(f.code, f.field, f.structure, f.message): f for f in findings}
     return tuple(sorted(unique.values(), key=lambda f: RANKS[f.severity]))

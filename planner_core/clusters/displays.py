@@ -87,7 +87,7 @@ def assumed(what: str, basis: Basis) -> Assumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """Retries of a channel. `..._left` are SHORTRTS and LONGRTS of its status; None: not shown."""
+    """Retries of a channel. `..._left` are SHORTRTS and LONGRTS of its status; None if not shown."""
 
     short: int = SHORT_RETRIES
     short_interval_s: int = SHORT_INTERVAL_S

@@ -488,7 +488,7 @@ class _Explaining:
         return ""
 
     def _decided(self, queue: str) -> tuple[Decision, Decision]:
-        """Return the choice among the instances of a queue, in the requested mode and in the other."""
+        """Return the choice among the instances of a queue, in the requested mode and in the other mode."""
         if queue not in self.decisions:
             situation = self.displays.situation(queue)
             other = decide(situation, mode=other_mode(self.mode))

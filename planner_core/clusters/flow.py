@@ -85,7 +85,7 @@ class Failure(NamedFailure):
 Amounts = Mapping[str, Fraction]
 """Rates or messages by physical queue."""
 Route = tuple[str, str]
-"""Queue manager and channel; no channel to the sender's own instance."""
+"""Queue manager and channel; the sender's own instance has no channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class FailureOutcome:
     Attributes:
         decision: The choice during the failure.
         arriving: Rate by physical queue.
-        waiting: Rate that stays at the sender, by the physical queue it is for.
+        waiting: Rate of messages that stay at the sender, by the physical queue that they are for.
         burst: Messages that arrive together when the failure is noticed, by physical queue.
         due: Messages of the burst that were already destined for the same physical queue, so that they add nothing to
             it.

@@ -82,7 +82,7 @@ _BINDS: Final[tuple[tuple[str, BindOption], ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingMessage:
-    """A message that waits on the cluster transmission queue; None if the browse does not show a value."""
+    """A message that waits on the cluster transmission queue; values that the browse does not show are None."""
 
     number: int
     """Position in the browse, from 1."""

@@ -43,8 +43,8 @@ class Message:
 
     Attributes:
         held_for: The queue manager that it waits for; empty while it is being put.
-        token_is_zero: Whether a browse shows an accounting token of zeros; None: not known.
-        channel_fails: Whether the channel is stopping, or failing a retry, at this moment; None: as its state suggests.
+        token_is_zero: Whether a browse shows an accounting token of zeros; None if not known.
+        channel_fails: Whether the channel is stopping, or failing a retry, at this moment; None to infer it from its state.
     """
 
     bind: Bind = "NOTFIXED"
@@ -158,7 +158,7 @@ class Situation:
     Attributes:
         choosing: `queue_manager` if the application names a queue manager (or an alias of one), so that the algorithm
             only chooses a channel to it.
-        clusters: The clusters of the sender; empty: not known.
+        clusters: The clusters of the sender; empty if not known.
     """
 
     queue: str = ""

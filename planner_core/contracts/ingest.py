@@ -208,7 +208,7 @@ class IngestReport:
     status: str = "nothing"
     files: tuple[FileReport, ...] = ()
     kept_from: date | None = None
-    """The first day that retention keeps; None if it keeps all days."""
+    """The first day that the retention period keeps; None if all days are kept."""
 
     @property
     def exit_code(self) -> int:

@@ -143,7 +143,7 @@ class Occurrence(Switches):
     @computed_field
     @property
     def messages(self) -> int:
-        """Number of messages; 0: the attributes switched without a message."""
+        """Number of messages; 0 if the attributes switched without a message."""
         return len(self.written)
 
     @computed_field

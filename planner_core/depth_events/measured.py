@@ -34,7 +34,7 @@ _PER_S = 10**6
 
 
 class RatesQuestion(Question):
-    """The sets whose rates are used."""
+    """The choice of the sets whose rates are used."""
 
     using: Using = Field(
         "filling",

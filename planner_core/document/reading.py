@@ -137,7 +137,7 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
             accepted.
 
     Raises:
-        DocumentInvalid: Lists every error, or the first ones if there are many.
+        DocumentInvalid: The document is invalid; the exception lists all errors, or the first ones if there are many.
     """
     if not isinstance(document, dict):
         _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")

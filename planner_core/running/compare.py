@@ -268,7 +268,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     Args:
         result: The plan.
         running: The running system.
-        unstated: Whether the plan or the policy decides keywords that the document does not state.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
 
     Raises:
         OutputRefused: The plan or the merged policy has errors.

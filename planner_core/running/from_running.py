@@ -60,9 +60,9 @@ def plan_from(
 
     Args:
         running: The texts as read.
-        qsg: The group; None: that of the only CSQ_ADMIN structure.
-        queue_managers: Number of queue managers defined to the group; None: those that DISPLAY GROUP lists.
-        message_bytes: Message size for all queues [bytes]; None: queues are left out.
+        qsg: The group; None for that of the only CSQ_ADMIN structure.
+        queue_managers: Number of queue managers defined to the group; None for those that DISPLAY GROUP lists.
+        message_bytes: Message size for all queues [bytes]; None to leave out queues.
 
     Raises:
         NoGroup: The texts do not show the group.

@@ -43,7 +43,7 @@ def lint(
         text: A policy, MQSC, displays, or several of them in one text.
         cfcc_level: CFCC level of the coupling facilities; None if unknown.
         queue_managers: Number of queue managers defined to the group; None if unknown.
-        qsg: Name of the group; None: the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.
+        qsg: Name of the group; None for the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.
 
     Raises:
         TextTooLong: It has more lines, words or structures than any legal text.

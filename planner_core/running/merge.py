@@ -110,8 +110,8 @@ def merge(
     Args:
         text: The complete policy, with or without its job.
         result: The plan.
-        unstated: Whether the plan or the policy decides keywords that the document does not state.
-        policy_name: The policy to use if the text has several; None: the one that the plan names.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
+        policy_name: The policy to use if the text has several; None for the one that the plan names.
         running: The displays, if any, with the sizes and usage that smaller structures are compared with.
 
     Raises:
@@ -192,7 +192,7 @@ def merge_errors(
     Args:
         text: Text with a policy; it may also contain displays and MQSC.
         result: The plan.
-        unstated: Whether the plan or the policy decides keywords that the document does not state.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
         policy_name: The policy to use if the text has several.
 
     Raises:

@@ -2,8 +2,8 @@
 
 ALTER CFSTRUCT leaves attributes that it does not name as they are, but an ALTER that raises a structure to CFLEVEL(5)
 gives it CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2) with all rules off (assumed): not the defaults of DEFINE. So an
-ALTER that raises the level or changes offload states all of these attributes at once. Split into two commands, rules
-would offload to Db2 until the second one is issued.
+ALTER that raises the level or changes offload states all of these attributes at once. If they were split into two
+commands, rules would offload to Db2 until the second one is issued.
 
 Attributes that the plan does not state keep today's values, and one that no text shows is left alone: `over_today`.
 """
@@ -305,7 +305,7 @@ def _together(
     """Return the attributes of an ALTER: those that differ, and with offload or a raised level all related ones."""
     is_whole = wanted.layer == "cfstruct" and bool(has_level_5(wanted.settings))
     if is_whole and (keys & set(_OFFLOAD) or _raises(wanted, today)):
-        # Split into two commands, the rules would offload to Db2 until the second one is issued.
+        # If they were split into two commands, the rules would offload to Db2 until the second one is issued.
         keys = {*keys, *_STATED_TOGETHER} - leave_out
     return {key: value for key, value in wanted.settings.items() if key in keys}
 

@@ -184,7 +184,7 @@ def wanted(
     Args:
         structure: The planned structure.
         policy: Its settings in the policy, with defaults; None if the policy does not have it.
-        unstated: Whether the plan or the policy decides keywords that the document does not state.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
     """
     says = planned(structure)
     if policy is None or unstated == "plan":

@@ -416,7 +416,7 @@ class _Placement(TypedDict):
 
 
 def _placement(statement: TextStatement | None, display: StructureDisplay | None = None) -> _Placement:
-    """Return the other keywords of a policy statement; a display wins over it."""
+    """Return ENFORCEORDER, the site of DUPLEX and SCMMAXSIZE; a display wins over the policy statement."""
     enforced, duplex, scm = None, [], None
     if statement is not None:
         enforced = {"YES": True, "NO": False}.get(statement.one("ENFORCEORDER") or "")

@@ -753,7 +753,7 @@ def allocate(
 
     Args:
         asked: Coupling facilities and structures.
-        order: The order of allocation; None: that of the question.
+        order: The order of allocation; None for that of the question.
     """
     board, found = Board(asked.facilities), []
     for wanted in asked.wanted if order is None else order:

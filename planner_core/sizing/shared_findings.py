@@ -339,8 +339,8 @@ def offload_gains_nothing(
 
     Args:
         name: The structure in words.
-        of: What is the same for the messages: their size or their mix.
-        how: How to have the ratio altered.
+        of: The property that the messages share: their size or their mix.
+        how: The way to have the ratio altered.
         structure: Its name in the finding.
         field: The key of the plan that sets the rules.
     """

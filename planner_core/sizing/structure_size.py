@@ -174,7 +174,7 @@ class Curve:
 
     @property
     def entry_formula(self) -> str:
-        """Return the formula of an entry without its elements, by the names of `curve_inputs` and element_cost_bytes."""
+        """Return the formula of an entry without elements, with the names of `curve_inputs` and element_cost_bytes."""
         if self.fit is not None and self.fit.element is not None:
             return "fitted_entry_bytes"
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"

@@ -45,7 +45,7 @@ _CENTURY: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The time when the console wrote a line, in its local time; consoles often leave the day out."""
+    """The time when the console wrote a line, in its local time; consoles often omit the day."""
 
     clock: time
     day: date | None = None

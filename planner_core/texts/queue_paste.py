@@ -133,7 +133,8 @@ class PasteProblem:
 class PastedQueues:
     """Queue entries of a plan document, the kind of their text, and problems.
 
-    `structures` and `lines` give the structure that the text names for each queue (empty: none), and its line.
+    `structures` and `lines` give the structure that the text names for each queue (empty if it names none), and its
+    line.
     """
 
     queues: tuple[dict[str, object], ...]
@@ -291,7 +292,7 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
 
 
 def _some(words: list[str]) -> str:
-    """Return the first words, and the number of the others."""
+    """Return the first words, and the number of remaining ones."""
     more = len(words) - _MOST_NAMED
     return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 

@@ -1,4 +1,4 @@
-"""The changes of a scenario: a document of its own, and its application to a plan document."""
+"""The changes of a scenario, as a separate document, and their application to a plan document."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Changes(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioChange(Answer):
-    """One change in words."""
+    """The description of one change."""
 
     what: str
     structure: str | None
@@ -266,7 +266,7 @@ def rules_in_words(rules: list[OffloadRule]) -> str:
 
 
 def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
-    """Yield each change in words, with the value of the plan."""
+    """Yield a description of each change, with the value in the plan."""
     if changes.cfcc_level is not None:
         yield ScenarioChange(
             "CFCC level", None, "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level)
@@ -305,7 +305,7 @@ def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioC
 
 
 def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
-    """Yield the change of a headroom, which a new target removes."""
+    """Yield the change of a headroom that a new target removes."""
     now, then = document.headroom_percent, changes.headroom_percent
     if then is not None or (now is not None and changes.target_usage_percent is not None):
         said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))

@@ -456,7 +456,7 @@ def only_structure(document: PlanDocument) -> str:
 
 
 def _named(known: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
+    """Return the first names, and the number of remaining ones."""
     if not known:
         return "no application structure"
     return ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")

@@ -59,7 +59,7 @@ class Command:
     last_line: int = 0
 
     def value(self, key: str) -> str | None:
-        """Return the value of an attribute; None if it is absent or has none."""
+        """Return the value of an attribute; None if it is absent or has no value."""
         found = self.attributes.get(key)
         return found.value if found else None
 
@@ -93,7 +93,7 @@ def has_commands(text: str) -> bool:
 
 
 def read_commands(text: str) -> Commands:
-    """Read all DEFINE and ALTER of CFSTRUCT and QLOCAL; other commands are skipped. Never raises."""
+    """Read all DEFINE and ALTER commands for CFSTRUCT and QLOCAL; other commands are skipped. Never raises."""
     problems: list[LineProblem] = []
     found: list[Command] = []
     was_ours = False

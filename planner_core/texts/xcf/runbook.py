@@ -1,9 +1,9 @@
 """Write the runbook for structures that fill: a page for each structure, for IXC585E and reason 2192.
 
-Source of the interventions: IBM MQ, Planning your coupling facility and offload storage
-environment, Application structures; of the causes of reason 2192: IBM MQ, reason code 2192; of
-backup and recovery: IBM MQ, BACKUP CFSTRUCT, RECOVER CFSTRUCT, Planning your queue sharing group;
-of the ends of queue managers and the known problems: the APARs that are named.
+Sources: for the interventions, IBM MQ, Planning your coupling facility and offload storage environment, Application
+structures; for the causes of reason 2192, IBM MQ, reason code 2192; for backup and recovery, IBM MQ, BACKUP CFSTRUCT,
+RECOVER CFSTRUCT, Planning your queue sharing group; for queue managers that end, and for known problems, the APARs that
+are named.
 """
 
 from __future__ import annotations
