@@ -1,7 +1,7 @@
 """The command line: sizing questions, plan documents, and the server.
 
 Exit codes: 0 for an answer; 1 for an answer with error-level findings (or warnings, with --fail-on warning); 2 for bad
-usage or an unreadable document. No error shows a traceback.
+usage or an unreadable document. Tracebacks are never shown.
 """
 
 from __future__ import annotations
@@ -424,7 +424,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 
 def _report(findings: Sequence[Finding]) -> None:
-    """Print the findings of a text output on stderr, so that stdout has only the text to submit."""
+    """Print the findings of a text output on stderr, so that stdout contains only the text to submit."""
     for finding in findings:
         if finding.severity != "info" and not finding.acknowledged:
             _say(f"{finding.severity}: {finding.code}: {finding.message}")

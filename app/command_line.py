@@ -1,4 +1,4 @@
-"""Common parts of the commands: verbs, options, reading of plans, and answers."""
+"""Common parts of the commands: verbs, options, reading plans, and printing answers."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class AllocationTruth:
     entry_bytes: float
     element_bytes: float
     ratios: tuple[tuple[int, int], ...]
-    """The ratios of entries to elements that the structures have."""
+    """The ratios of entries to elements of the structures."""
     noise_bytes: float
 
     def bundle_bytes(self, ratio: tuple[int, int] = INITIAL_RATIO) -> float:
@@ -279,7 +279,7 @@ class _Rows:
 def _spoil(
     random: np.random.Generator, at: NDArray[np.intp], size: Whole, entries: Whole, elements: Whole
 ) -> None:
-    """Turn rows into realistic outliers: figures of another time or another structure, or lost digits."""
+    """Convert rows to realistic outliers: figures of another time or another structure, or lost digits."""
     kind = random.integers(0, 4, len(at))
     other = random.integers(0, len(size), len(at))
     halves = random.uniform(0.3, 0.9, len(at))

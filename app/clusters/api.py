@@ -29,7 +29,7 @@ router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
     dependencies=[Depends(check_parameters)],
 )
 def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> DecisionAnswer:
-    """Take the sender's view of a queue; return destinations, all eliminations, and where the other order differs."""
+    """Take the sender's view of a queue; return destinations, all eliminations, and how the other order differs."""
     return service.decide_body(body, mode=order.mode)
 
 

@@ -34,7 +34,7 @@ class _Part:
 def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -> tuple[ChartLayout, ...]:
     """Return the chart of a flow and of one failure, for wide and for narrow pages.
 
-    Empty if the flow has too many instances, or no messages.
+    The result is empty if the flow has too many instances or no messages.
     """
     before = _parts(flow.instances, shared=_shared_names(flow))
     # Bands of more instances would be too thin to tell apart.

@@ -33,7 +33,7 @@ SHELVES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page: its address below /docs, its title, and its lead, if it has one."""
+    """A page: its address below /docs, its title, and its lead sentence, if it has one."""
 
     slug: str
     title: str

@@ -1,4 +1,4 @@
-"""Render Markdown as HTML: headings with anchors, links that work on disk and in the application."""
+"""Render Markdown as HTML: headings with anchors, and links that work on disk and in the application."""
 
 from __future__ import annotations
 

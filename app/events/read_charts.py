@@ -1,7 +1,7 @@
 """Charts of the depth of a queue at its events, with the queue managers that wrote messages.
 
-The depth is known only at events; the lines between them are straight. If an event has no time, the sets are drawn at
-equal distances in their order.
+The depth is known only at events; the lines between them are straight. If an event has no time, the sets are drawn in
+their order, equally spaced.
 """
 
 from __future__ import annotations

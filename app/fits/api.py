@@ -60,7 +60,7 @@ def list_curves(
     responses=problems(404, 422),
 )
 def read_curve(version: CurveVersion, session: SessionDep) -> FitDetails:
-    """Return the cost of structures on a coupling facility, with intervals, the data used and the data left out."""
+    """Return the cost of structures on a coupling facility, with intervals, the data used and the data excluded."""
     return fits.details(session, version)
 
 

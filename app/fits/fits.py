@@ -117,7 +117,7 @@ def newest_fits(session: Session) -> tuple[Fit, ...]:
 
 
 def fits_of_run(session: Session, run_id: int) -> tuple[Fit, ...]:
-    """Return the new fits of a run, in the order of the run."""
+    """Return the new fits of a run, in the order in which the run stored them."""
     return tuple(map(_fit, repository.curves_of_run(session, run_id)))
 
 

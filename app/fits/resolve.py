@@ -39,7 +39,7 @@ def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -
 
 
 def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
-    """Return the fitted curve that a document names; None if it names the published one, or an unknown one.
+    """Return the fitted curve that a document names; None if it names the published curve or an unknown one.
 
     For an unknown curve, the core raises the error.
 

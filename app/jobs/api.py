@@ -53,7 +53,7 @@ def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     response_class=Response,
 )  # fmt: skip
 def read_log(number: JobId, session: SessionDep) -> Response:
-    """Return the log of a job; of a very long log, the beginning and the end."""
+    """Return the log of a job; for a very long log, only its beginning and end."""
     return Response(service.log_of(session, number), media_type="text/plain")
 
 
@@ -68,7 +68,7 @@ async def follow_job(
 ) -> AsyncIterator[ServerSentEvent]:
     """Send server-sent events: `progress` whenever the job has advanced, and `end` when it has ended or needs answers.
 
-    The data of both is the job, as `GET /api/v1/jobs/{number}` returns it. A stream ends after 50 seconds at the
+    The data of both events is the job, as `GET /api/v1/jobs/{number}` returns it. A stream ends after 50 seconds at the
     latest; reconnect.
     """
     database: Database = request.app.state.database

@@ -17,7 +17,7 @@ from planner_core.wire import JsonObject
 
 GRACE_S = 5.0
 LONGEST_LINE_BYTES = 64 * 2**20
-"""A report on a dump with thousands of structures is long; a longer line cannot be a report."""
+"""Maximum length of a line. A report on a dump with thousands of structures is long, but never longer than this."""
 LINES_AHEAD = 1_000
 
 

@@ -28,7 +28,7 @@ class Log:
             self._cut()
 
     def text(self) -> str:
-        """Return the log, with the number of lines missing in the middle."""
+        """Return the log, with the number of lines omitted in the middle."""
         if len(self._tail) > TAIL_CHARACTERS:
             self._cut()
         missing = f"... {self._omitted} lines omitted ...\n" if self._omitted else ""

@@ -14,7 +14,7 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only 
 
 
 class JobState(StrEnum):
-    """The state of a run. A run in ASKS waits for answers of a user; DONE and FAILED are final."""
+    """The state of a run. A run in ASKS waits for answers from a user; DONE and FAILED are final."""
 
     QUEUED = "queued"
     RUNNING = "running"

@@ -230,7 +230,7 @@ def beat(
     session: Session, job_id: int, owner: str, *, stage: str, done: int, total: int, log: str,
     sentence: str | None = None,
 ) -> bool:  # fmt: skip
-    """Write heartbeat and progress; return False if the owner has lost the run."""
+    """Store the heartbeat and the progress; return False if the owner has lost the run."""
     told = {} if sentence is None else {"sentence": sentence}
     return repository.change_own(
         session, job_id, owner, heartbeat_at=now(), stage=stage, done=done, total=total, log=log, **told

@@ -46,7 +46,7 @@ def list_runs(session: SessionDep, asked: PageParameters) -> RunPage:
     },
 )
 def run_now(session: SessionDep, request: Request, response: Response) -> RunDetails:
-    """Start a nightly run at once. If one is in progress or waits, the answer is 409."""
+    """Start a nightly run at once. If one is in progress or waiting, the answer is 409."""
     run = service.queue(session, Trigger.REQUEST)
     start_after_commit(request, session)
     response.headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/nightly-runs/{run.id}"

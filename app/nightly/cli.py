@@ -110,10 +110,10 @@ def _nightly(arguments: argparse.Namespace) -> int:
 
 
 def _run(database: Database, settings: Settings, meter: Meter, log: deque[str]) -> int:
-    """Do a new run or continue an interrupted one, and return its number.
+    """Carry out a new run or continue an interrupted one, and return its number.
 
     Raises:
-        JobBusy: Another process does a run.
+        JobBusy: Another process is carrying out a run.
     """
     from app.errors import JobBusy
     from app.jobs import repository as job_rows
@@ -249,7 +249,7 @@ def _mark(is_marked: bool) -> str:
 
 
 def _progress_of(meter: Meter) -> Callable[[str, int, int, str], None]:
-    """Return a function that shows the progress of the run; without a terminal, in one line for each stage."""
+    """Return a function that shows the progress of the run; without a terminal, on one line for each stage."""
     last = ""
 
     def show(stage: str, done: int, total: int, sentence: str) -> None:

@@ -117,7 +117,7 @@ class FitVersion(Base):
     digest: Mapped[str] = mapped_column(String(64))
     """Digest of the fit. A fit that equals the previous one of its scope is not stored again."""
     fit: Mapped[str] = mapped_column(CompressedText)
-    """JSON, as returned by the job: figures with their intervals, points used and left out, breaks."""
+    """JSON, as returned by the job: figures with their intervals, points used and excluded, and breaks."""
 
 
 class StoredForecast(Base):
@@ -155,8 +155,9 @@ class StoredForecast(Base):
     """The last day on which the forecast is based."""
     horizon_days: Mapped[int] = mapped_column(Integer)
     earliest_crossing_day: Mapped[date | None] = mapped_column(Date)
-    """The earliest day, by the median estimate, on which a level is passed within the horizon; the list is sorted by
-    it."""
+    """The earliest day, by the median estimate, on which a level is passed within the horizon; the list of forecasts is
+    sorted by this day.
+    """
     score_on: Mapped[date | None] = mapped_column(Date)
     """The next day on which the forecast is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))

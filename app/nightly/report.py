@@ -198,7 +198,7 @@ def write_files(database: Database, settings: Settings) -> None:
 
 
 def complete(database: Database, settings: Settings) -> bool:
-    """Write the files if they belong to a run older than the newest one; return whether they were written."""
+    """Write the files unless they already belong to the newest run; return whether they were written."""
     # The process of the newest run may have been killed before it wrote them.
     with database.session(writes=False) as session:
         stored = repository.last_stored_run(session)
@@ -209,7 +209,7 @@ def complete(database: Database, settings: Settings) -> bool:
 
 
 def _run_written(files: tuple[Path, Path]) -> int | None:
-    """Return the number of the run in both files; None if the numbers differ. The Markdown is written last."""
+    """Return the number of the run in the files; None if they are missing or incomplete. Markdown is written last."""
     json_file, markdown_file = files
     try:
         if markdown_file.stat().st_mtime_ns < json_file.stat().st_mtime_ns:

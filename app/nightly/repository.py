@@ -86,7 +86,7 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
 
 
 def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
-    """Return whether the schedule must start a run for a night that is due since then.
+    """Return whether the schedule must start a run for a night that has been due since then.
 
     No run is due if the schedule has started one for this night, if any other run was started since, or if there is no
     data yet.
@@ -168,7 +168,7 @@ def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequen
 
 
 def curves_of_run(session: Session, run_id: int) -> Sequence[FitVersion]:
-    """Return the new fits of a run, in the order of the run."""
+    """Return the new fits of a run, in the order in which the run stored them."""
     return session.scalars(
         select(FitVersion).where(FitVersion.run_id == run_id).order_by(FitVersion.id)
     ).all()
@@ -271,7 +271,7 @@ def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
 
 
 def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, StoredForecast]:
-    """Return the forecasts that exist, by their numbers."""
+    """Return those of these forecasts that still exist, keyed by number."""
     return {
         each.id: each
         for ids in _portions(forecast_ids)
@@ -280,7 +280,7 @@ def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[in
 
 
 def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
-    """Return the last score of each of these forecasts, by the number of the forecast."""
+    """Return the last score of each of these forecasts, keyed by the number of the forecast."""
     last = (
         select(func.max(ForecastScore.id))
         .where(ForecastScore.forecast_id.in_(list(forecast_ids)))
@@ -294,13 +294,13 @@ def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, F
 
 
 def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[StoredFinding]:
-    """Return the findings of a run, in the order of the run."""
+    """Return the findings of a run, in the order in which the job reported them."""
     query = select(StoredFinding).where(StoredFinding.run_id == run_id).order_by(StoredFinding.position)
     return session.scalars(query.limit(limit)).all()
 
 
 def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
-    """Return the number of findings of each severity, by run."""
+    """Return the number of findings of each severity, keyed by run."""
     query = select(StoredFinding.run_id, StoredFinding.severity, func.count()).where(
         StoredFinding.run_id.in_(run_ids)
     )

@@ -146,7 +146,7 @@ def details(session: Session, run_id: int) -> RunDetails:
 
 
 def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> tuple[NightlyFinding, ...]:
-    """Return the findings of a run, in the order of the run."""
+    """Return the findings of a run, in the order in which the job reported them."""
     return tuple(
         NightlyFinding(**{field.name: getattr(row, field.name) for field in fields(NightlyFinding)})
         for row in repository.findings_of(session, run_id, limit=limit)
@@ -160,7 +160,7 @@ def newest(session: Session) -> Run | None:
 
 
 def under_way(session: Session) -> Run | None:
-    """Return the run that is in progress or waits; None if there is none."""
+    """Return the run that is in progress or waiting; None if there is none."""
     found = repository.runs_under_way(session)
     return get(session, found[0].id) if found else None
 
@@ -201,7 +201,7 @@ def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> 
     """Add a run that waits for its turn, and flush it to get its number.
 
     Raises:
-        JobBusy: A run is in progress or waits.
+        JobBusy: A run is in progress or waiting.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -217,7 +217,7 @@ def queue_forgetting(session: Session) -> Job:
     """Add a job that removes simulated data.
 
     Raises:
-        JobBusy: A run is in progress or waits.
+        JobBusy: A run is in progress or waiting.
     """
     job_rows.hold_claims(session)
     refuse_second(session)
@@ -225,10 +225,10 @@ def queue_forgetting(session: Session) -> Job:
 
 
 def refuse_second(session: Session) -> None:
-    """Raise an error if a run is in progress or waits, because only one is allowed at a time.
+    """Raise an error if a run is in progress or waiting, because only one is allowed at a time.
 
     Raises:
-        JobBusy: A run is in progress or waits.
+        JobBusy: A run is in progress or waiting.
     """
     found = repository.runs_under_way(session)
     if found:
@@ -247,7 +247,7 @@ def refuse_second(session: Session) -> None:
 
 
 def is_under_way(state: JobState) -> bool:
-    """Return whether a run in this state is in progress or waits."""
+    """Return whether a run in this state is in progress or waiting."""
     return state in (JobState.QUEUED, JobState.RUNNING)
 
 

@@ -91,7 +91,7 @@ class RecentUsage:
         )
 
     def used_percent(self, structure: Structure, measure: str, queue_manager: str) -> float | None:
-        """Return the highest percentage of the measure that was in use in these days."""
+        """Return the highest percentage of the measure that was in use on these days."""
         used = [
             percent
             for row in self._rows.get(structure, ())

@@ -54,7 +54,7 @@ def acknowledged(
 ) -> PlanDocument:
     """Return the document of a version with its open findings of a code acknowledged.
 
-    An entry of the same code that was made for an earlier message of such a finding is replaced.
+    An existing entry with the same code, made for an earlier message of such a finding, is replaced.
 
     Raises:
         NothingToAcknowledge: The version has no such open finding.

@@ -109,7 +109,7 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One difference in words. A value is several lines, or none if it is absent."""
+    """One difference in words. A value consists of several lines, or of none if it is absent."""
 
     kind: str
     place: str

@@ -94,7 +94,7 @@ class RefusedAction:
 
 @dataclass(frozen=True, kw_only=True)
 class ListPage(Page):
-    """The list of plans, or an introduction while there are none."""
+    """The list of plans, or an introduction if there are none."""
 
     plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
     search: Annotated[str, "Search text"]
@@ -177,7 +177,7 @@ class ComparePage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class PrintPage(Page):
-    """A version for printing, for its approval."""
+    """A printable version of a plan, for its approval."""
 
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]

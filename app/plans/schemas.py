@@ -52,7 +52,7 @@ class StoredPlan(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlanHistory(Answer):
-    """The history of a plan, the newest version first."""
+    """The history of a plan, newest version first."""
 
     name: str
     versions: tuple[VersionSummary, ...]

@@ -66,7 +66,7 @@ def now() -> datetime:
 
 
 def check_name(name: str) -> str:
-    """Return a name that is valid for a plan.
+    """Return the name of a plan after checking it.
 
     Raises:
         PlanNameInvalid: The name is not valid.
@@ -111,7 +111,7 @@ def all_plans(session: Session, *, search: str | None = None) -> Iterator[PlanSu
 
 
 def plan_names(session: Session) -> tuple[str, ...]:
-    """Return the names for a choice of plans, or only the first ones if there are very many."""
+    """Return the plan names for a selection list, or only the first ones if there are very many."""
     return tuple(item.name for item in list_plans(session, PageRequest(per_page=MOST_PER_PAGE)).items)
 
 

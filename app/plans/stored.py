@@ -1,4 +1,4 @@
-"""Values read from the database that can be used after the session ends. Large texts are parsed at first use."""
+"""Values read from the database that can be used after the session ends. Large texts are parsed on first use."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from planner_core.running.state import RunningStructure
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
-"""Maximum number of lines in a listing; of a longer text, only lines with findings and some around them are shown."""
+"""Maximum number of lines in a listing; in a longer text, only lines with findings and some around them are shown."""
 MOST_FINDINGS: Final = 500
 """Maximum number of findings on a page, most severe first; the command and REST return all of them."""
 _AROUND: Final = 3
@@ -45,7 +45,7 @@ class LintView:
 
 
 def lint_view(found: Lint, text: str) -> LintView:
-    """Return the lint as its page shows it."""
+    """Return the result of a check, arranged for its page."""
     counts = Counter(each.severity for each in found.findings)
     told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
     kinds = " and ".join(_KINDS[kind] for kind in found.kinds) or "nothing that can be checked"
@@ -110,7 +110,7 @@ _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
 def merge_view(found: MergedPolicy) -> MergeView:
-    """Return the merge as its page shows it."""
+    """Return a merged policy, arranged for its page."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
     of = f" of policy {found.policy_name}" if found.policy_name else ""
@@ -157,7 +157,7 @@ class ComparisonView:
 
 
 def comparison_view(found: Comparison) -> ComparisonView:
-    """Return the comparison as its page shows it."""
+    """Return a comparison, arranged for its page."""
     differing = sum(1 for each in found.structures if each.differences or each.queues)
     steps = len(found.commands)
     lead = (
@@ -234,7 +234,7 @@ def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
 
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
-    """Return the worst findings, as many as a page shows."""
+    """Return the most severe findings, as many as a page shows."""
     # The worst first, because the page shows a limited number.
     ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each.line or 0))
     return tuple(ranked[:MOST_FINDINGS])

@@ -152,7 +152,7 @@ def latest_version(session: Session, plan: str) -> int:
 
 
 def check_name(name: str) -> str:
-    """Return a name that is valid for a scenario.
+    """Return the name of a scenario after checking it.
 
     Raises:
         InputInvalid: The name is not valid.

@@ -38,7 +38,7 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
     response_class=Response,
 )
 async def size(request: Request) -> Response:
-    """Return the sizes of all structures, the pool that sets each size, and findings, also for plans with errors."""
+    """Return the sizes of all structures, the pool that sets each size, and findings, even for plans with errors."""
     explain, depths = flag(request, "explain"), flag(request, "depths")
     answer = await compute(
         partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),

@@ -27,7 +27,7 @@ async def compute(function: Callable[[bytes], T], body: bytes) -> T:
 
 
 def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = False) -> bytes:
-    """Return the result of a plan document as JSON, encoded."""
+    """Return the result of a plan document as encoded JSON."""
     return plan_answer(evaluate(read_json(body), curves), explain=explain, depths=depths).json_bytes()
 
 

@@ -107,7 +107,7 @@ def of_report(report: IngestReport) -> dict[tuple[str, str], str]:
 
 
 def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> dict[tuple[str, str], str]:
-    """Return the checked entries by system and queue manager.
+    """Return the checked entries, keyed by system and queue manager.
 
     Raises:
         FieldsInvalid: A name is invalid, or a queue manager has two groups.

@@ -1,4 +1,4 @@
-"""Charts of usage over time and of the sizes of messages."""
+"""Charts of usage over time and of message sizes."""
 
 from __future__ import annotations
 

@@ -244,17 +244,17 @@ def per_second(puts: int | None) -> Fraction | None:
 
 
 def added(values: Iterable[int | None]) -> int | None:
-    """Return the sum of the known values; None if there is none."""
+    """Return the sum of the known values; None if there are none."""
     # The sum of nothing is unknown, not 0: hours without records are not hours without messages.
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def highest(values: Iterable[Number | None]) -> Number | None:
-    """Return the largest known value; None if there is none."""
+    """Return the largest known value; None if there are none."""
     return max((value for value in values if value is not None), default=None)
 
 
 def lowest(values: Iterable[int | None]) -> int | None:
-    """Return the smallest known value; None if there is none."""
+    """Return the smallest known value; None if there are none."""
     return min((value for value in values if value is not None), default=None)

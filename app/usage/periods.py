@@ -19,7 +19,7 @@ LENGTHS: Mapping[str, tuple[str, int]] = {
     "92d": ("92 days", 92),
     "366d": ("1 year", 366),
 }
-"""Title and number of days of each choice, by its word in the address."""
+"""Title and number of days of each choice, keyed by its name in the address."""
 ALL = "all"
 CHOICES = {word: label for word, (label, _) in LENGTHS.items()} | {ALL: "everything"}
 """Title of each choice, in the order of the links."""

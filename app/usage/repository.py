@@ -238,7 +238,7 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[StoredMeasuredSt
 
 
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
-    """Return the number of measured queues by structure."""
+    """Return the number of measured queues, keyed by structure."""
     kept = MeasuredQueue
     query = select(kept.structure, func.count()).where(kept.qsg == qsg).group_by(kept.structure)
     return {row[0]: row[1] for row in session.execute(query).all()}

@@ -213,7 +213,7 @@ def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
 
 
 def queue_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[QueueFigures, ...]:
-    """Return the figures of every queue of a structure over a period, by name."""
+    """Return the figures of every queue of a structure over a period, sorted by name."""
     within = {"first": period.first, "past": period.past}
     busiest, deepest = repository.hours_of_extremes(session, qsg, structure, **within)
     return tuple(
@@ -234,7 +234,7 @@ def queue_figures(session: Session, qsg: str, structure: str, period: Period) ->
 
 
 def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[SmdsFigures, ...]:
-    """Return the figures of every shared message data set of a structure over a period, by queue manager."""
+    """Return the figures of every shared message data set of a structure over a period, sorted by queue manager."""
     rows = repository.smds_figures(session, qsg, structure, first=period.first, past=period.past)
     return tuple(copied(SmdsFigures, row, failed_allocates=_whole(row.failed_allocates)) for row in rows)
 
@@ -243,7 +243,7 @@ def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> 
 
 
 def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], list[PlanReference]]:
-    """Return the plans whose latest version contains each structure, by group and name."""
+    """Return the plans whose latest version contains each structure, keyed by group and name."""
     found: dict[tuple[str, str], list[PlanReference]] = {}
     groups = set(qsgs)
     if not groups:

@@ -58,7 +58,7 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
 
 
 def position(value: Value) -> float:
-    """Return a value as a number; moments in seconds."""
+    """Return a value as a number; moments become seconds."""
     if isinstance(value, float | int):  # first, because a chart asks for thousands of numbers
         return value
     if isinstance(value, datetime):

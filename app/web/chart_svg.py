@@ -128,7 +128,7 @@ def _draw(chart: Chart, kind: str, width: int) -> ChartLayout:
 
 
 def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
-    """Return the left and right edge of the plots, with room for the labels outside of them."""
+    """Return the left and right edges of the plots, with room for the labels outside them."""
     names = [tick.label for panel in panels for tick in panel.y_axis.ticks(_y_ticks(panel))]
     names += [lane.name for panel in panels for lane in panel.lanes] + [
         panel.y_axis.title for panel in panels[:1]

@@ -1,4 +1,4 @@
-"""Storage of coupling facilities as bars; the table below has the figures."""
+"""Storage of coupling facilities as bars; the table below contains the figures."""
 
 from __future__ import annotations
 

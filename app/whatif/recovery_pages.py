@@ -185,7 +185,7 @@ def _tenths(minutes: Fraction) -> str:
 
 
 def _chart(found: Recovery) -> BarChart | None:
-    """Return a chart of recovery times; of many structures, only the slowest are drawn."""
+    """Return a chart of recovery times; if there are many structures, only the slowest are drawn."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None

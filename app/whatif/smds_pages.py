@@ -95,7 +95,7 @@ class SmdsPage(Page):
 
 @router.get("/whatif/smds")
 def show(request: Request, session: SessionDep) -> Response:
-    """Show the answer for the plan that the address names. With `as`, return the job alone."""
+    """Show the answer for the plan that the address names. With `as`, return only the job."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     # Names that were entered for one plan do not apply to another one that is chosen afterwards.

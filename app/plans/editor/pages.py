@@ -264,7 +264,7 @@ def preview(request: Request, body: BodyDep) -> Response:
 
 @router.post("/plans/{name}/take-over")
 def take_over(request: Request, name: str, body: BodyDep) -> Response:
-    """Show a proposed document in the editor, as a change of the version it is based on."""
+    """Show a proposed document in the editor, as a change to the version it is based on."""
     asked = read_body(body)
     text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")
     note = "The proposal, as a change to the saved plan. Review it, and then save; the history can compare the two."

@@ -100,7 +100,7 @@ class QuickForm(Form):
         return any(self[name].error or self[name].value != DEFAULTS[name] for name in FEWER_SEEN)
 
     def with_problems(self, problems: Iterable[FieldProblem]) -> QuickForm:
-        """Return the form with the errors of the core at their fields."""
+        """Return the form with the errors of the core next to their fields."""
         by_field, general = sort_errors(problems, self.field_of)
         fields = {
             name: replace(field, error=field.error or sentence(by_field[name][0].message))
