@@ -125,7 +125,7 @@ class Database:
             session.commit()
 
     def revision(self) -> str | None:
-        """Return the revision of the schema, or or None if the database has no tables of cfplan."""
+        """Return the revision of the schema, or None if the database has no tables of cfplan."""
         with self.engine.connect() as connection:
             return MigrationContext.configure(connection).get_current_revision()
 
