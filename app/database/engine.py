@@ -79,7 +79,7 @@ class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
     def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
-        """Store the URL; `migrates` states whether to upgrade the schema automatically, None means only on SQLite."""
+        """Store the URL; `migrates` states whether to upgrade the schema automatically; None means only on SQLite."""
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates

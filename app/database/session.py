@@ -27,8 +27,7 @@ def get_session(request: Request) -> Iterator[Session]:
 
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
-"""The session ends before the answer is sent: with FastAPI's default scope, a failed commit would be answered with 200.
-"""
+"""The session ends before the answer is sent: in FastAPI's default scope, a failed commit would get the answer 200."""
 
 
 def get_database(request: Request) -> Database:

@@ -75,7 +75,7 @@ class QueueDepthView:
 
 @dataclass(frozen=True, slots=True)
 class EventSetRow:
-    """An event set, with its time and its queue managers as texts for the page."""
+    """An event set, with its time and its grouping as texts for the page."""
 
     id: str
     found: EventSet

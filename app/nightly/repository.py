@@ -271,7 +271,7 @@ def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
 
 
 def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, StoredForecast]:
-    """Return those of these forecasts that still exist, keyed by number."""
+    """Return the forecasts with these numbers that still exist, keyed by number."""
     return {
         each.id: each
         for ids in _portions(forecast_ids)

@@ -26,8 +26,7 @@ from yaml.events import (
 from planner_core.bounds import DEEPEST, MOST_KEYS
 
 MOST_ITEMS: Final = 100_000
-"""Maximum number of items in a list. The largest plan has 512 queues in a structure; a timeline has up to 10,000 steps.
-"""
+"""Maximum number of items in a list. The largest plan has 512 queues in a structure; a timeline, up to 10,000 steps."""
 MOST_COLLECTIONS: Final = 200_000
 """Maximum number of lists and objects in a text. The largest plan has 32,768 queues with two objects each."""
 _MOST_TAG_DIRECTIVES: Final = 10

@@ -21,8 +21,7 @@ from app.uploads.files import Incoming, StagedUpload
 from planner_core.errors import FieldProblem
 
 PIECE_BYTES = 2**20
-"""Number of bytes written and hashed at a time, in a thread, so that the service can answer other requests in between.
-"""
+"""Number of bytes written and hashed at a time, in a thread; the service can answer other requests in between."""
 LONGEST_FIELD_BYTES = 1_000
 MOST_FIELDS = 100
 MOST_FILES = 100
