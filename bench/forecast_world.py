@@ -49,10 +49,11 @@ class World:
 def world(seed: int) -> World:
     """Return a structure drawn from the seed.
 
-    A quarter of the structures grow linearly, four in ten by compounding, one in seven changes its growth on the way,
-    one in ten does not grow, one in ten shrinks. Histories have 60 to 400 days, with gaps; a fifth have a level shift,
-    a third drift, half are busy at the ends of months, four in five have a weekly rhythm. Growing structures reach the
-    level, without noise, 5 to 200 days after the history; the others get a level somewhat above their history.
+    A quarter of the structures grow linearly, four in ten by compounding, one in seven changes its growth at some
+    point, one in ten does not grow, one in ten shrinks. Histories have 60 to 400 days, with gaps; a fifth have a level
+    shift, a third drift, half are busy at the ends of months, four in five have a weekly rhythm. Growing structures
+    reach the level, without noise, 5 to 200 days after the history; the others get a level somewhat above their
+    history.
     """
     # The second number makes the figures differ from those of other simulators with the same seed.
     random = np.random.default_rng((seed, 77))

@@ -1,6 +1,6 @@
 """Compare the number of messages that structures with offload rules hold, planned and counted message by message.
 
-The count draws messages of a lognormal distribution, cut off at a maximum, puts them into a structure one after
+The count draws messages from a lognormal distribution, truncated at a maximum, puts them into a structure one after
 another, and decides for each as MQ does. The planner gets the values that a user enters: mean, 95th percentile and
 maximum of the same messages.
 """

@@ -114,7 +114,7 @@ def daily_peaks(
     linearly and half compounding, by 25 to 130 % a year; weekends have 25 to 85 % of the peaks of working days; up to
     12 % more at the end of a month; noise of 2 to 9 % with an autocorrelation of 0.2 to 0.7; one structure in five has
     a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks reach 85 % of
-    it at the latest on a day after the history that is drawn from `crossing` (a month end may be earlier).
+    it no later than on a day after the history that is drawn from `crossing` (a month end may be earlier).
 
     Args:
         seed: The same seed produces the same sample.

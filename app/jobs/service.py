@@ -1,8 +1,8 @@
 """Runs of jobs: queued, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
 
-The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, has no heartbeat;
-when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the owner under
-which it claimed the run, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
+The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, sends no more
+heartbeats; when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the
+owner under which it claimed the run, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
 """
 
 from __future__ import annotations

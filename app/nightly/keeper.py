@@ -3,7 +3,7 @@
 Each step may be interrupted at any instant and repeated:
 
 1. The run is claimed: it belongs to this process until its heartbeat is stale. Only one run at a time can be claimed.
-2. The keeper takes the lock of this machine, so that no process of a killed keeper still works at the same time.
+2. The keeper takes the lock of this machine, so that no process of a killed keeper is still working at the same time.
 3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all.
 4. One transaction stores the result and ends the run.

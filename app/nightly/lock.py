@@ -1,8 +1,8 @@
 """A lock of this machine for the nightly runs of one data folder.
 
 The database decides which run is worked on. This lock protects against the process that a killed keeper leaves behind:
-the child holds the same open file, and the system releases the lock when its last holder has ended for any reason. So
-no run starts while an orphan still works, and a crash leaves nothing to clean up.
+the child inherits the open file, and the operating system releases the lock when its last holder has ended, for
+whatever reason. So no run starts while an orphan still works, and a crash leaves nothing to clean up.
 """
 
 from __future__ import annotations

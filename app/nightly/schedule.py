@@ -1,8 +1,9 @@
 """The schedule of nightly runs: one run a day, at the hour in the settings.
 
-APScheduler calls the schedule at that hour and every quarter of an hour, so that a run is made up after the machine
-slept, the service was down, or the clocks skipped the hour. Each call checks the database for a night without a run. So
-several services on one database start one run together, and several missed nights lead to one run, not one each.
+APScheduler calls the schedule at that hour and every quarter of an hour, so that a missed run is made up for if the
+machine was asleep, the service was down, or the clocks skipped the hour. Each call checks the database for a night
+without a run. So several services on one database start one run together, and several missed nights lead to one run,
+not one each.
 """
 
 from __future__ import annotations

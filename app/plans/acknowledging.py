@@ -23,7 +23,7 @@ def acknowledge(
     message: str | None = None,
     if_match: str | None = None,
 ) -> SaveOutcome:
-    """Save a version that acknowledges open findings of a code: of one structure, with one message, or all of them.
+    """Save a version that acknowledges open findings with a code: those of one structure, with one message, or all.
 
     Raises:
         PlanNotFound: There is no such plan.

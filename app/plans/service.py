@@ -272,7 +272,7 @@ def save_plan(
         comment: A comment for the history.
 
     Raises:
-        PlanNameInvalid: This is not a valid plan name.
+        PlanNameInvalid: The name is not valid.
         PlanRefused: The plan is impossible.
         Conflict: The plan has been changed since (`current` is the new version), or already exists, or its version is
             the one that `if_none_match` names.

@@ -186,7 +186,7 @@ def ticked_of(asking: Asking, form: PlanForm) -> list[MeasuredBasis]:
 def check(
     form: PlanForm, made: DraftPlan, *, nothing: str, preview_of: Callable[[PlanDocument], Preview]
 ) -> tuple[PlanForm, tuple[PlanDocument, Preview] | None]:
-    """Return the form with its errors, and the document with its preview, None if there are errors.
+    """Return the form with its errors, and the document with its preview, or None if there are errors.
 
     `nothing` is the error of a draft without any of the ticked queues.
     """

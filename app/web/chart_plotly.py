@@ -148,7 +148,7 @@ def _heading(chart: Chart) -> str:
 
 
 def _levels(chart: Chart, axis: str, height_px: float, layout: JsonObject) -> None:
-    """Draw horizontal lines, with labels to the right, each lower than the one above it."""
+    """Draw horizontal lines, with labels to the right, each label below the previous one."""
     above = math.inf
     for level in sorted((each for each in chart.levels if each.label), key=lambda each: -each.value):
         y = level.value
