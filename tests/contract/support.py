@@ -150,7 +150,7 @@ def bundle_bytes(level: int) -> Fraction:
 
 
 def need_bytes(level: int, *classes: tuple[int, int], percent: int = 100) -> Fraction:
-    """Return the structure size of which these messages use this share beyond the base."""
+    """Return the size of a structure in which these messages use this share of the storage beyond the base."""
     entries = sum(messages for messages, _ in classes)
     elements = sum(messages * elements_of(size) for messages, size in classes)
     bundles = max(Fraction(entries), Fraction(elements, 6))
@@ -164,7 +164,7 @@ def pools(size_bytes: int, level: int) -> tuple[Fraction, Fraction]:
 
 
 def increment_bytes(level: int) -> int:
-    """Return the storage increment of the CF: 256 KiB at CFCC 14, 1 MiB since."""
+    """Return the storage increment of the CF: 256 KiB at CFCC 14, 1 MiB at later levels."""
     return 256 * 1024 if profile(level) == 14 else MIB
 
 
@@ -346,7 +346,7 @@ def statements(text: str) -> list[Statement]:
         if match[1]:
             found.append(("", {}))
             continue
-        assert found, f"{match[2]} stands before the first STRUCTURE"
+        assert found, f"{match[2]} precedes the first STRUCTURE"
         assert match[2] not in found[-1][1], f"{match[2]} twice in one statement"
         found[-1][1][match[2]] = match[3].strip()
     return [Statement(name=keywords["NAME"], keywords=keywords) for _, keywords in found]
@@ -373,7 +373,7 @@ def assert_submittable(text: str) -> None:
 
 
 class Service:
-    """The web application in this process, over no network."""
+    """The web application in this process, without a network."""
 
     def __init__(self, portal: BlockingPortal, app: FastAPI) -> None:
         """Store the portal to the event loop of the application."""

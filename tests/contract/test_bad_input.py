@@ -2,7 +2,7 @@
 
 From the service: 422 and a problem document whose errors hold the JSON pointer of the field. From the command line:
 exit 2 and a sentence. A value beyond IBM's limits may be well-formed and still impossible: then there are findings
-beside the errors, and the command line may exit 1.
+in addition to the errors, and the command line may exit 1.
 """
 
 from __future__ import annotations
@@ -603,7 +603,9 @@ def not_silently_accepted(service: Service, folder: Path, document: object) -> N
         before = service.post("/api/v1/size", full_document()).json()["findings"]
         known = [(finding["code"], finding["message"]) for finding in before]
         new = [f for f in response.json()["findings"] if (f["code"], f["message"]) not in known]
-        assert any(finding["severity"] in {"error", "warning"} for finding in new), "accepted without a word"
+        assert any(finding["severity"] in {"error", "warning"} for finding in new), (
+            "accepted without an error or a warning"
+        )
     else:
         assert_problem(response, 422)
     ran = plan(document, folder, "--output", "json")

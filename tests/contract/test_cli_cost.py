@@ -1,4 +1,4 @@
-"""The basic commands load neither web nor Spark, which determines their start time; nothing is timed here."""
+"""The basic commands load neither web nor Spark modules, to start quickly; nothing is timed here."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def assert_takes(level: int, *, instead: int) -> None:
     assert_findings(answer)
     assert answer["size_mib"] == published["size_mib"]
     extra = codes(answer) - codes(published)
-    assert extra, "no finding says that another level's figures were taken"
+    assert extra, "no finding reports that the figures of another level were used"
     assert any(
         str(level) in finding["message"] for finding in answer["findings"] if finding["code"] in extra
     ), answer["findings"]

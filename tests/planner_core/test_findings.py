@@ -695,7 +695,7 @@ ASKED_APART = {
     "FITTED_CURVE_IN_USE",
     "FITTED_CURVE_OF_OTHER_LEVEL",
 }
-"""Raised by single questions only: a plan says INITSIZE_BELOW_BASE, and asks for no reserve. Curves: test_fitted.py."""
+"""Codes that only questions about single structures raise, and codes on fitted curves (test_fitted.py)."""
 TESTS = Path(__file__).parents[1]
 FOLDERS_OF_OTHER_QUESTIONS = (
     "app/clusters",

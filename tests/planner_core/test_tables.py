@@ -1,4 +1,4 @@
-"""Published tables are loaded strictly and have sources, and no number of theirs is in the code."""
+"""Published tables are loaded strictly and have sources, and none of their numbers is in the code."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_code_contains_no_number_of_a_published_table(module: Path) -> None:
     assert {number for of, number in OF_THEIR_OWN if of == path} <= {number for _, number in found}
     assert len([item for item in found if (path, item[1]) in OF_THEIR_OWN]) == sum(
         of == path for of, _ in OF_THEIR_OWN
-    ), "an exception is good for one place"
+    ), "an exception applies to one place"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())

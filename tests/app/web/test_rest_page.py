@@ -20,7 +20,7 @@ STATUSES = {
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
 }  # fmt: skip
-"""Of answers that are not 200."""
+"""Statuses of responses other than 200."""
 BODIES: dict[str, object] = {
     "/api/v1/plans/SQ03/scenarios": {"name": "outage", "changes": {"outage_factor": 2}},
     "/api/v1/plans/SQ03/scenarios/trade": {"changes": {"rate_factor": 2}},
@@ -33,7 +33,7 @@ BODIES: dict[str, object] = {
         "persistent_when_unknown": True,
     },
 }
-"""Of requests that take no plan document."""
+"""Bodies of requests that take no plan document."""
 QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
 
 

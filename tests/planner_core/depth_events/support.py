@@ -37,7 +37,7 @@ def member(name: str, perfmev: str = "ENABLED", *, active: bool = True) -> Json:
 
 
 def do(action: str, queue_manager: str, queue: str, messages: int, at: float = 0, **more: object) -> Json:
-    """Return one step of calls."""
+    """Return a step of the timeline with one or more calls."""
     return {
         "at": at,
         "action": action,
@@ -49,7 +49,7 @@ def do(action: str, queue_manager: str, queue: str, messages: int, at: float = 0
 
 
 def file(members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Json], **readings: str) -> Json:
-    """Return a complete file."""
+    """Return a complete timeline file."""
     found: Json = {"queue_managers": list(members), "queues": list(queues), "timeline": list(timeline)}
     return {**found, "readings": readings} if readings else found
 

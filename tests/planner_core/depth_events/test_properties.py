@@ -1,4 +1,4 @@
-"""Properties of every timeline; steps of many messages give the same as one message after the other."""
+"""Properties of every timeline; steps of many messages give the same events as single messages."""
 
 from __future__ import annotations
 

@@ -533,7 +533,9 @@ def test_schema_allows_a_document_with_every_key() -> None:
         return {path for item in value for path in keys(item, at)} if isinstance(value, list) else set()
 
     stored = json.loads(read_json(COMPLETE.read_bytes()).model_dump_json())
-    assert keys(complete) == keys(stored), "the file lacks a key: add it here and keep what is there"
+    assert keys(complete) == keys(stored), (
+        "the file lacks a key: add it to the file and keep the existing ones"
+    )
 
 
 @pytest.mark.parametrize(

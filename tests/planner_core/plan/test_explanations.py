@@ -47,7 +47,7 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, int | float]]:  # n
 
 
 def check(document: dict[str, Any], *, depths: bool = False) -> int:
-    """Compare every figure of the plan with its explanation, and return their number."""
+    """Compare every figure of the plan with its explanation, and return the number of figures."""
     result = plan_answer(evaluate(read_object(document)), depths=depths, explain=True).as_json()
     explanations: Any = result.pop("explanations")
     compared = 0

@@ -1,26 +1,26 @@
 """A sysplex that accepts or refuses commands, written independently of the core to check comparisons.
 
-Its rules are IBM's, each from the text named:
+Its rules are IBM's, each with its source:
 
 - IXCMIAPU changes the administrative policy only (Updating an existing CFRM couple data set).
-- SETXCF START,POLICY makes it active; DUPLEX, FULLTHRESHOLD and ALLOWAUTOALT of allocated structures change with it, what
-  else changes is pending (Options for Initiating Duplexing Rebuild; Updating the CFRM policy).
+- SETXCF START,POLICY makes it active; DUPLEX, FULLTHRESHOLD and ALLOWAUTOALT of allocated structures change with it, and
+  other changes are pending (Options for Initiating Duplexing Rebuild; Updating the CFRM policy).
 - DUPLEX(DISABLED) stops duplexing (Use of the CFRM policy in system-managed rebuild).
 - With DUPLEX(ENABLED) the system begins to duplex when the policy changes, and again after duplexing was stopped: at once
-  with three coupling facilities, perhaps later with two (Automatic Duplexing). A pending change may keep it from that
+  with three coupling facilities, perhaps later with two (Automatic Duplexing). A pending change may prevent this
   (Setting Up a Sysplex, problems with system-managed duplexing, "CFRM policy change is pending").
 - A duplexed structure is not rebuilt (Rebuilding the Structure to Increase the Storage Capacity).
 - A change is pending until every instance was allocated under the new policy (Mark Brooks on IBM-MAIN).
-- A rebuild takes INITSIZE, or what the data need where that is more; into a SIZE that does not hold them it is not done, and
-  neither is an alter.
-- An alter goes to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
+- A rebuild allocates INITSIZE, or the storage that the data need if that is more. A rebuild or an alter to a SIZE that does
+  not hold the data is not done.
+- An alter applies to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
 
-Where IBM leaves open what the system does, `UndocumentedBehavior` states it, and commands must work with every variant.
+`UndocumentedBehavior` lists the behavior that IBM leaves open; commands must work with every variant of it.
 
-CFSTRUCT objects, by the references of DEFINE and ALTER CFSTRUCT:
+CFSTRUCT objects, according to IBM's reference for DEFINE and ALTER CFSTRUCT:
 
-- ALTER leaves attributes that it does not name as they are. Raising a structure to CFLEVEL(5) by ALTER sets
-  CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2), all rules off and RECAUTO(NO) (from memory), where it names none.
+- ALTER does not change attributes that it does not name. Raising a structure to CFLEVEL(5) by ALTER sets
+  CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2), all rules off and RECAUTO(NO) (from memory), unless it names these attributes.
 - OFFLOAD(SMDS) needs a DSGROUP, and data sets that are defined and formatted before anything is offloaded to them.
 - DSGROUP and DSBLOCK of data sets in use do not change. CFCONLOS, RECAUTO and offload attributes need CFLEVEL(5).
 - SHARED queues: ALTER changes neither CFSTRUCT nor, while the queue is open or has messages, INDXTYPE.
@@ -175,7 +175,7 @@ class Structure:
     active: Settings
     instances: list[Instance] = field(default_factory=list)
     used: int = 0
-    """What is in it."""
+    """Bytes that the data need."""
 
     @property
     def pending(self) -> set[str]:

@@ -27,7 +27,7 @@ def test_missing_preflist_is_written_with_unstated_policy() -> None:
 
 
 def test_unstated_initsize_becomes_the_merged_size() -> None:
-    """A structure without INITSIZE is allocated at its SIZE, so a larger SIZE brings the larger INITSIZE with it."""
+    """A structure without INITSIZE is allocated at its SIZE, so a larger SIZE also raises the initial size."""
     small = OLD.replace("             INITSIZE(262144) /* 256 MB */\n", "").replace(
         "SIZE(512M)  ", "SIZE(256M)  "
     )

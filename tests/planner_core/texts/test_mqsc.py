@@ -33,7 +33,7 @@ def commands(text: str) -> Iterator[str]:
         else:
             yield command + (line.lstrip() if command else line)
             command = ""
-    assert not command, "the last command is not ended"
+    assert not command, "the last command is incomplete"
 
 
 def parameters(command: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Files as users get them: z/OS text transferred in binary, and headers that announce too much."""
+"""Files as users get them: z/OS text transferred in binary, and headers with a wrong parameter count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dumps of od, hexdump and xxd: offsets, asterisks for repeated lines, and refusals of text that is not bytes."""
+"""Dumps of od, hexdump and xxd: offsets, asterisks for repeated lines, and the refusal of ambiguous text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DATA = b"".join(mqmd(told) + pcf(told) for told in MANY)
 def dump(
     data: bytes, offset: str = "{:06x}", *, beside: str = "", is_short: bool = True, columns: int = 16
 ) -> str:
-    """Return lines of single bytes after an offset; `is_short`: an asterisk for repeated lines, as od prints it."""
+    """Return lines of an offset and single bytes; if `is_short`, an asterisk replaces repeated lines, as in od."""
     lines: list[str] = []
     before = b""
     for at in range(0, len(data), columns):

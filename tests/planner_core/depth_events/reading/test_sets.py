@@ -56,7 +56,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
 
 
 def context_with(**facts: object) -> EventContext:
-    """Return KNOWN with other facts."""
+    """Return KNOWN with these facts changed."""
     return KNOWN.model_copy(update=facts)
 
 
@@ -211,7 +211,7 @@ def test_captured_events_of_one_second_have_no_rates() -> None:
 
 
 def test_files_of_one_second_are_sorted_by_event() -> None:
-    """2053-queue-full.json comes before 2224-queue-depth-high.json, and happened after it."""
+    """2053-queue-full.json sorts before 2224-queue-depth-high.json, but its event occurred later."""
     full = as_lines(EventValues("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     high = as_lines(EventValues("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
     reading = read_all([("2053.json", full), ("2224.json", high)], EventContext())

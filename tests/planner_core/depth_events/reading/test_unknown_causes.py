@@ -32,7 +32,7 @@ def test_gap_is_not_attributed_to_one_of_two_silent_members() -> None:
 
 
 def test_given_initial_depth_is_kept_if_gets_exceed_puts() -> None:
-    """With 10 messages at first and 30 gets, 20 puts are not in any message. Only an assumed depth is discarded."""
+    """With an initial depth of 10 and 30 gets, 20 puts are not in any message. Only an assumed depth is discarded."""
     told = EventValues(reason=2225, enqueued=0, dequeued=30, high=10, correl_id=CORREL)
     given = only(
         EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth_before=10)}), told

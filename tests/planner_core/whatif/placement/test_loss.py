@@ -1,4 +1,4 @@
-"""Losses calculated by hand: moves, structures without a place, lost messages, white space."""
+"""Losses calculated by hand: moves, structures that cannot be placed, lost messages, white space."""
 
 from __future__ import annotations
 
