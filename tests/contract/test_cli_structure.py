@@ -187,12 +187,12 @@ def test_capacity_is_the_number_of_messages_that_the_smaller_pool_holds(
     assert answer["messages"] == pytest.approx(exact, abs=1 if level == 14 else 0)
 
 
-def test_256_mb_holds_129812_messages_of_1_kb_in_the_cfcc_14_era() -> None:
+def test_256_mb_holds_129812_messages_of_1_kb_at_cfcc_14() -> None:
     # IBM's example allocates 262144 K for 200 000 messages of 1 KB.
     assert ask("structure", "--size-mib", 256, "--message-bytes", 1024, "--cfcc", 14)["messages"] == 129_812
 
 
-def test_512_mb_holds_157672_messages_of_2048_bytes_in_the_cfcc_14_era() -> None:
+def test_512_mb_holds_157672_messages_of_2048_bytes_at_cfcc_14() -> None:
     assert ask("structure", "--size-mib", 512, "--message-bytes", 2048, "--cfcc", 14)["messages"] == 157_672
 
 

@@ -307,7 +307,7 @@ def test_mixed_message_sizes_are_sized_together_and_not_separately(tmp_path: Pat
     assert Fraction("11.8") < need_bytes(14, (2000, 500), (1000, 2048)) / MIB < Fraction("11.95")
 
 
-def test_large_messages_use_the_elements_that_small_ones_leave(tmp_path: Path) -> None:
+def test_large_messages_use_the_elements_that_small_ones_leave_unused(tmp_path: Path) -> None:
     # 100 000 x 200 B use two of their six elements: 40 000 x 2 KB fit in with ten each.
     document = one_structure(24, queue("SMALL", 100_000, 200), queue("LARGE", 40_000, 2048))
 
@@ -384,7 +384,7 @@ def test_headroom_for_large_units_of_work_enlarges_csq_admin_only(tmp_path: Path
     assert statement(plain, "SQ03CSQSYSAPPL") == statement(more, "SQ03CSQSYSAPPL")
 
 
-def test_named_queue_managers_give_the_policy_of_their_number(tmp_path: Path) -> None:
+def test_named_queue_managers_give_the_same_policy_as_their_number(tmp_path: Path) -> None:
     document = sq03()
     document["queue_managers"] = ["QM01", "QM02", "QM03", "QM04", "QM05"]
 
@@ -404,7 +404,7 @@ def test_entsmax_below_1000_entries_per_queue_manager_is_reported(
     assert bool(new) is not enough
 
 
-def test_csqsysappl_has_ibms_start_values_in_the_cfcc_14_era(tmp_path: Path) -> None:
+def test_csqsysappl_has_ibms_start_values_at_cfcc_14(tmp_path: Path) -> None:
     found = statement(policy_of(sq03(14), tmp_path), "SQ03CSQSYSAPPL")
 
     assert (found.kib("INITSIZE"), found.kib("SIZE")) == (20480, 30720)
@@ -713,7 +713,7 @@ def test_sample_document_of_the_design_has_no_error(tmp_path: Path, service: Ser
     assert policy_of(sample_document(), tmp_path)
 
 
-def test_published_schema_knows_the_keys_of_the_sample_and_no_others(service: Service) -> None:
+def test_published_schema_has_the_keys_of_the_sample_and_allows_no_unknown_keys(service: Service) -> None:
     response = service.request("GET", "/api/v1/schema")
 
     assert response.status_code == 200

@@ -87,7 +87,7 @@ def test_unrounded_size_holds_the_backlog(messages: int, message_bytes: int, lev
 
 @sixty_examples
 @given(SIZES_MIB, BYTES, LEVELS)
-def test_capacity_of_a_size_fits_it_and_one_more_message_does_not(
+def test_messages_at_capacity_fit_in_the_size_and_one_more_does_not(
     mib: int, message_bytes: int, level: int
 ) -> None:
     messages = holds(mib, message_bytes, level)

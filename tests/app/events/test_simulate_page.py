@@ -55,7 +55,7 @@ def test_every_example_has_a_chart_and_messages(example: ExampleFile, app: FastA
     assert "queue_managers:" in found.one("textarea").text
 
 
-def test_unknown_example_shows_the_first_one(app: FastAPI) -> None:
+def test_unknown_example_name_shows_the_first_example(app: FastAPI) -> None:
     assert (
         get(app, f"{ADDRESS}?example=none", accept="text/html").text
         == get(app, ADDRESS, accept="text/html").text
@@ -116,7 +116,7 @@ def test_starter_timeline_accepts_any_parameters(parameters: dict[str, str]) -> 
     assert "timeline:" in starter_text(parameters)
 
 
-def test_chart_of_many_steps_stays_small() -> None:
+def test_chart_of_many_steps_has_a_limited_number_of_points() -> None:
     puts = [
         do("put", "QM1", "SQ1", 1, times=5000, every_s=2),
         do("get", "QM1", "SQ1", 1, at=1, times=5000, every_s=2),

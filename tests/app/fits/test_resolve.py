@@ -54,7 +54,7 @@ def need(result: Any, name: str = "APPLICATION1") -> int:  # noqa: ANN401 - a re
 # ---- one place -------------------------------------------------------------------------------------------------------
 
 
-def test_plans_are_evaluated_only_by_one_function() -> None:
+def test_plans_are_evaluated_by_only_one_function() -> None:
     found = set()
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -105,7 +105,7 @@ def test_comparison_shows_both_curves_and_their_difference(database: Database) -
     assert "comparison" not in published
 
 
-def test_stored_answer_is_read_back_as_it_was_written(database: Database) -> None:
+def test_stored_result_is_read_back_unchanged(database: Database) -> None:
     version = store_curve(database, element=290.0)
     written = evaluate(plan(curve={"fitted": version}), curves_in(database)).answer()
     read: PlanAnswer = adapter(PlanAnswer).validate_json(written.json_bytes())
@@ -209,7 +209,7 @@ def test_new_fit_changes_no_plan(app: FastAPI) -> None:
     assert sized == saved.json()["result"]
 
 
-def test_copies_and_acknowledgements_use_the_curve(database: Database) -> None:
+def test_copies_and_acknowledgements_use_the_curve_of_the_plan(database: Database) -> None:
     version = store_curve(database)
     with database.session(writes=True) as session:
         first = service.save_plan(session, "SQ03", plan(curve={"fitted": version})).version

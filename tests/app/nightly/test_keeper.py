@@ -251,7 +251,7 @@ def test_latest_forecasts_are_those_of_the_last_run(database: Database, settings
         )
 
 
-def test_days_missing_in_the_history_are_removed(database: Database, settings: Settings) -> None:
+def test_days_missing_from_the_history_are_removed(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
     night(database, settings)
     (Path(settings.history) / f"{LAST - timedelta(days=2)}.json").unlink()

@@ -207,7 +207,7 @@ def test_job_of_a_killed_keeper_ends_before_the_next_job_starts(
 
 
 @on_sqlite
-def test_command_during_a_run_starts_nothing_and_reports_it(database: Database, settings: Settings) -> None:
+def test_command_during_a_run_reports_it_and_starts_no_other(database: Database, settings: Settings) -> None:
     put_days(settings, 40)
     order(settings, pause_s=2)  # far longer than the command takes to start
     run = queue(database, Trigger.SCHEDULE, due_on=LAST)

@@ -93,7 +93,7 @@ def test_missed_runs_are_caught_up_once(
     assert runs(database) == [NIGHT + timedelta(days=5), NIGHT]
 
 
-def test_completed_run_is_not_repeated_before_the_next_hour(
+def test_completed_run_is_not_repeated_before_the_next_scheduled_hour(
     database: Database, schedule: Schedule, clock: Clock, timed: Settings
 ) -> None:
     measured(database)
@@ -106,7 +106,7 @@ def test_completed_run_is_not_repeated_before_the_next_hour(
     assert schedule.look() is True
 
 
-def test_manual_run_after_the_hour_counts_as_the_run_of_that_night(
+def test_manual_run_after_the_scheduled_hour_counts_as_the_nightly_run(
     database: Database, schedule: Schedule, timed: Settings
 ) -> None:
     measured(database)

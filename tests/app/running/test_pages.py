@@ -153,7 +153,7 @@ def test_binary_file_is_reported_as_uncheckable(app: FastAPI) -> None:
         )
 
 
-def test_page_limits_many_findings_to_the_worst(app: FastAPI) -> None:
+def test_page_shows_only_the_most_severe_of_many_findings(app: FastAPI) -> None:
     many = "STRUCTURE NAME(A) SIZE(1) PREFLIST(B)\n" * 700
     text = post(app, "/lint", {"text": many}).text
     assert "699 errors, 700 warnings. The 500 most severe are shown; cfplan lint lists all 1399." in text
@@ -171,7 +171,7 @@ def test_byte_order_mark_does_not_hide_the_job(app: FastAPI) -> None:
     assert answer.content.startswith(b"\xef\xbb\xbf//A JOB (1),'X'\n")
 
 
-def test_typed_text_keeps_the_line_ends_of_its_file(app: FastAPI) -> None:
+def test_typed_text_keeps_the_line_endings_of_its_file(app: FastAPI) -> None:
     for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
         answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "newline": newline, "as": "file"})
         assert answer.content.endswith(b"PREFLIST(CF02,CF01)" + end + b"/*" + end)
@@ -190,7 +190,7 @@ def test_invalid_document_is_reported_by_field(app: FastAPI) -> None:
     assert "Plan document, YAML or JSON: /qsg:" in answer.text
 
 
-def test_comparison_has_commands_in_order(app: FastAPI) -> None:
+def test_comparison_lists_commands_in_order(app: FastAPI) -> None:
     answer = post(app, "/running", {"current": running_example().current, "plan": ".example"})
     assert page(answer)
     places = [

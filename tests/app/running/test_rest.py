@@ -23,7 +23,7 @@ POLICY = running_example().policy
 
 
 @pytest.mark.parametrize("name", examples())
-def test_example_answers_match_their_description(app: FastAPI, name: str) -> None:
+def test_example_responses_match_their_description(app: FastAPI, name: str) -> None:
     description = get(app, "/openapi.json").json()
     responses = description["paths"][f"/api/v1/{name}"]["post"]["responses"]
     answer = post_json(app, f"/api/v1/{name}", examples()[name])
@@ -37,7 +37,7 @@ def test_lint_uses_the_given_group_name(app: FastAPI) -> None:
     assert [(each["code"], each["line"]) for each in found] == [("CFSTRUCT_HAS_GROUP_PREFIX", 1)]
 
 
-def test_lint_reports_lines(app: FastAPI) -> None:
+def test_lint_reports_the_line_of_each_finding(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)")})
     assert [(each["code"], each["line"]) for each in answer.json()["findings"]] == [
         ("POLICY_VALUE_INVALID", 29)
@@ -55,7 +55,7 @@ def test_merge_returns_all_other_lines_unchanged(app: FastAPI) -> None:
     assert ("SQ03APPLICATION1", "SIZE") in changed
 
 
-def test_diff_orders_and_marks_commands(app: FastAPI) -> None:
+def test_diff_numbers_commands_and_states_when_they_take_effect(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": running_example().current}).json()
     assert [each["number"] for each in answer["commands"]] == list(range(1, len(answer["commands"]) + 1))
     assert {each["takes_effect"] for each in answer["commands"]} == {"at once", "pending until rebuild"}

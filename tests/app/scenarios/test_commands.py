@@ -63,7 +63,7 @@ def test_change_without_if_match_or_replace_is_refused(capsys: pytest.CaptureFix
     assert "Why not\nQueue managers: 5 -> 6\n" in capsys.readouterr().out
 
 
-def test_printed_texts_list_differences_notes_and_documents(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_differences_notes_and_documents(capsys: pytest.CaptureFixture[str]) -> None:
     for name, file in (("more", "more.yaml"), ("lost", "lost.json")):
         assert main(["scenarios", "save", "SQ03", name, file]) == 0
     capsys.readouterr()

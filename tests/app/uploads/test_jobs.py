@@ -172,7 +172,7 @@ def test_log_lines_stay_separate() -> None:
     assert len(second) < LONGEST_LINE + 30
 
 
-def test_log_continues_after_a_resume() -> None:
+def test_log_continues_after_a_run_is_resumed() -> None:
     log = Log()
     log.add("before")
     more = Log(log.text())

@@ -29,7 +29,7 @@ def chart(
     )
 
 
-def test_value_is_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value() -> None:
+def test_value_is_drawn_in_the_middle_of_its_hour_and_the_axis_ends_at_a_round_value() -> None:
     found = chart({0: 0, 1: 100, 2: 50})
     half = timedelta(minutes=30)
     assert dict(found.lines[0].points) == {at(0) + half: 0, at(1) + half: 100, at(2) + half: 50}

@@ -64,7 +64,7 @@ def test_pages_are_not_described_as_rest_routes(description: dict[str, Any]) -> 
     ] == []
 
 
-def test_every_operation_has_a_description_and_answers(description: dict[str, Any]) -> None:
+def test_every_operation_has_a_description_and_responses(description: dict[str, Any]) -> None:
     tags = {tag["name"] for tag in description["tags"]}
     for path, method, operation in operations(description):
         assert operation["summary"], (path, method)
@@ -136,7 +136,7 @@ def test_every_example_request_is_accepted(own_app: FastAPI, description: dict[s
     assert ran >= len(examples()) * (1 + len(OUTPUT_KINDS)) + 1
 
 
-def test_example_answers_equal_the_real_ones(app: FastAPI, description: dict[str, Any]) -> None:
+def test_example_responses_equal_the_actual_ones(app: FastAPI, description: dict[str, Any]) -> None:
     shown = 0
     for path, _, operation in operations(description):
         for media_type, content in operation["responses"].get("200", {"content": {}})["content"].items():
@@ -152,7 +152,7 @@ def test_example_answers_equal_the_real_ones(app: FastAPI, description: dict[str
     assert shown >= 1 + len(OUTPUT_KINDS)
 
 
-def test_example_answers_of_scenarios_equal_the_real_ones_except_times(
+def test_example_responses_of_scenarios_equal_the_actual_ones_except_times(
     own_app: FastAPI, description: dict[str, Any]
 ) -> None:
     operation = description["paths"]["/api/v1/plans/{name}/scenarios"]["post"]
@@ -179,7 +179,7 @@ def without_times(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def test_example_answers_of_saved_plans_equal_the_real_ones_except_times(
+def test_example_responses_of_saved_plans_equal_the_actual_ones_except_times(
     own_app: FastAPI, description: dict[str, Any]
 ) -> None:
     answers = description["paths"]["/api/v1/plans/{name}"]["put"]["responses"]["201"]["content"]
@@ -201,14 +201,16 @@ def test_examples_are_valid_by_the_schema_of_the_document(description: dict[str,
 
 @pytest.mark.parametrize("name", list(examples()))
 @pytest.mark.parametrize("query", ["", "?explain=true"])
-def test_results_have_exactly_the_described_members(
+def test_results_have_exactly_the_documented_members(
     app: FastAPI, description: dict[str, Any], name: str, query: str
 ) -> None:
     result = post_json(app, f"/api/v1/size{query}", examples()[name].document).json()
     validator(description, {"$ref": "#/components/schemas/PlanAnswer"}).validate(result)
 
 
-def test_every_described_member_occurs(app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_documented_member_of_a_structure_occurs_in_results(
+    app: FastAPI, description: dict[str, Any]
+) -> None:
     on_db2 = {**SQ03, "structures": [{**SQ03["structures"][0], "offload": {"to": "DB2"}}]}
     placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G", "augmented": "1G"}}
     with_more = {**SQ03, "structures": [{**SQ03["structures"][0], **placed}]}
@@ -221,7 +223,7 @@ def test_every_described_member_occurs(app: FastAPI, description: dict[str, Any]
 @pytest.mark.parametrize(
     ("path", "document"), [("/api/v1/size", {}), ("/api/v1/size", {**SQ03, "queue_managers": 33}), ("/api/v1/job", SMALLEST)]
 )  # fmt: skip
-def test_problems_have_exactly_the_described_members(
+def test_problems_have_exactly_the_documented_members(
     app: FastAPI, description: dict[str, Any], path: str, document: object
 ) -> None:
     problem = post_json(app, path, document).json()
@@ -240,7 +242,9 @@ def address_of(path: str) -> str:
     return path + "".join(query for end, query in asked.items() if path.endswith(end))
 
 
-def test_answers_of_get_operations_match_their_schemas(own_app: FastAPI, description: dict[str, Any]) -> None:
+def test_responses_to_get_operations_match_their_schemas(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
     changed = {**COMPLETE, "headroom_percent": 25}
     for name in ("SQ03", "GONE"):
         assert send_json(own_app, "PUT", f"/api/v1/plans/{name}", COMPLETE).status == 201
@@ -281,7 +285,7 @@ def test_answers_of_get_operations_match_their_schemas(own_app: FastAPI, descrip
                 assert (again.status, again.content, again.headers["etag"]) == (304, b"", tag)
 
 
-def test_every_json_answer_of_the_rest_interface_has_findings(
+def test_every_json_response_of_the_rest_interface_has_findings(
     app: FastAPI, description: dict[str, Any]
 ) -> None:
     for path, method, _ in operations(description):

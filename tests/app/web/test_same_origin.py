@@ -48,12 +48,14 @@ def test_post_is_accepted_only_from_this_service_or_without_a_browser(
 
 
 @pytest.mark.parametrize(("site", "origin", "passes"), MATRIX)
-def test_get_needs_no_origin(app: FastAPI, site: str | None, origin: str | None, passes: bool) -> None:
+def test_get_request_needs_no_origin(
+    app: FastAPI, site: str | None, origin: str | None, passes: bool
+) -> None:
     assert get(app, "/healthz", **headers_of(site, origin)).status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE"])
-def test_methods_not_known_to_be_safe_are_checked(app: FastAPI, method: str) -> None:
+def test_origin_is_checked_for_methods_not_known_to_be_safe(app: FastAPI, method: str) -> None:
     assert_problem(
         call(app, method, "/healthz", headers={"origin": "http://evil.example"}), "cross-origin", 403
     )

@@ -37,7 +37,7 @@ QM1, QM2 = member("QM1"), member("QM2")
         (Event.FULL, (True, False, True), (True, True, False)),
     ],
 )
-def test_events_switch_the_attributes(
+def test_events_enable_and_disable_event_attributes(
     event: Event, before: tuple[bool, ...], after: tuple[bool, ...]
 ) -> None:
     assert switches(*before).after(event) == switches(*after)

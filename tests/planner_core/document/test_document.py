@@ -117,7 +117,7 @@ def test_queue_managers_may_be_a_number_or_names() -> None:
     assert read_object(SMALLEST | {"queue_managers": ["QM1", "QM2"]}).queue_manager_count == 2
 
 
-def test_document_cannot_be_changed() -> None:
+def test_document_is_immutable() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         read_object(SMALLEST).qsg = "SQ04"
 

@@ -368,7 +368,7 @@ def test_rows_beyond_the_largest_plan_are_reported_and_not_read() -> None:
     assert "40000 queues" in problem.message
 
 
-def test_problem_on_many_unknown_columns_names_the_first_ones() -> None:
+def test_problem_with_many_unknown_columns_names_only_the_first_ones() -> None:
     read = read_queues("name," + ",".join(f"c{at}" for at in range(3_000)) + "\nQ1\n")
     assert [queue["name"] for queue in read.queues] == ["Q1"]
     assert "c19 and 2980 more" in read.problems[0].message

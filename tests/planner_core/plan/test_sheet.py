@@ -86,7 +86,7 @@ def test_plans_that_differ_use_the_least_favorable_storage() -> None:
         assert facility.stated_differently == ("size", "occupied storage", "dump space")
 
 
-def test_storage_stated_by_one_plan_is_not_a_difference() -> None:
+def test_storage_stated_by_only_one_plan_is_not_a_difference() -> None:
     one, two = result([cf("CF01", "64G")], []), result([{"name": "CF01"}], [], qsg="SQ04")
     (facility,) = on_sheet(one=one, two=two).facilities
     assert facility.stated_differently == ()

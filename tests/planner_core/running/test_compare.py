@@ -319,7 +319,7 @@ def test_commands_fit_both_cases_if_duplexing_is_unknown(will: str, wanted: list
     assert "allocated and duplexed" in told
 
 
-def test_site_order_and_storage_class_memory_are_compared() -> None:
+def test_duplex_site_enforceorder_and_storage_class_memory_are_compared() -> None:
     asked = {
         "structures__0__full_threshold": 80,
         "structures__0__duplex": "ALLOWED",
@@ -598,7 +598,7 @@ DB2 = (
 )
 
 
-def test_db2_becomes_smds_in_one_command_after_the_data_sets() -> None:
+def test_offload_changes_to_smds_in_one_command_after_the_data_sets_exist() -> None:
     found = compare(result(), read_running([DB2]))
     assert [(step.kind, step.takes_effect) for step in found.commands[:3]] == [
         ("job", "at once"),

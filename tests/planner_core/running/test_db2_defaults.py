@@ -25,7 +25,7 @@ def test_sizes_omitted_in_a_define_have_the_db2_defaults(command: str, expected:
 
 
 @pytest.mark.parametrize(("to", "is_covered"), [("SMDS", True), ("DB2", False)])
-def test_rules_that_are_off_by_default_do_not_cover_other_rules(to: str, is_covered: bool) -> None:
+def test_rules_that_are_off_by_default_do_not_override_other_rules(to: str, is_covered: bool) -> None:
     # Rule 2 at 95 % comes after rule 3 at 90 %, which with Db2 is off where it is left out.
     text = f"DEFINE CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD({to}) DSGROUP('A.*.B') OFFLD2TH(95) OFFLD2SZ(4K)\n"
     found, _ = lint_mqsc(text)

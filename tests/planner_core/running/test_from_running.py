@@ -78,7 +78,7 @@ def finding_messages(plan: PlanFromRunning) -> list[str]:
     return [each.message for each in plan.findings]
 
 
-def test_order_second_site_and_storage_class_memory_are_read_from_a_policy() -> None:
+def test_enforceorder_duplex_site_and_storage_class_memory_are_read_from_a_policy() -> None:
     found = structure(POLICY, CFSTRUCT)
     assert found["enforce_order"] is True
     assert (found["duplex"], found["duplex_site"]) == ("ENABLED", "CROSSSITE")
@@ -94,7 +94,7 @@ def test_displayed_enforceorder_takes_precedence_over_the_policy_text() -> None:
     assert "enforce_order" not in structure(POLICY, ACTIVE.format(order="NO"))
 
 
-def test_rule_that_is_off_before_others_keeps_their_numbers() -> None:
+def test_rule_that_is_off_keeps_the_numbers_of_later_rules() -> None:
     rules = structure(POLICY, CFSTRUCT)["offload"]["rules"]
     assert [(each["usage_over"], each["size_over"]) for each in rules] == [
         (70, "64K"),

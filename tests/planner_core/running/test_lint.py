@@ -137,7 +137,7 @@ def codes(
 # ---- what IBM publishes --------------------------------------------------------------------------------------
 
 
-def test_ibms_template_has_placeholders_reported_as_invalid_values() -> None:
+def test_placeholders_in_ibms_template_are_reported_as_invalid_values() -> None:
     found = codes(TEMPLATE)
     assert ("POLICY_VALUE_INVALID", 1) in found
     assert ("POLICY_VALUE_INVALID", 2) in found
@@ -608,7 +608,7 @@ STRNAME: SQ03APP1
 """
 
 
-def test_display_is_checked_for_the_values_that_it_shows() -> None:
+def test_only_values_in_a_display_are_checked() -> None:
     found = lint(DISPLAY)
     assert found.kinds == ("display",)
     assert {each.code for each in found.findings} == {
@@ -627,7 +627,7 @@ def test_entries_of_csq_admin_are_checked_against_the_queue_managers() -> None:
     assert "1000 list entries that 1 queue manager needs" in one.message
 
 
-def test_one_text_may_contain_several_kinds() -> None:
+def test_one_text_may_contain_policy_and_mqsc() -> None:
     found = lint(EXAMPLE + "\n" + SHARING)
     assert found.kinds == ("policy", "mqsc")
     assert [(each.code, each.line) for each in found.findings] == [("POLICY_KEYWORD_MISSING", 1)]

@@ -245,7 +245,7 @@ def test_bundles_for_a_backlog_are_the_fewest_that_hold_it(
 @given(
     st.lists(st.builds(QueueDemand, st.integers(1, 10**6), st.integers(0, 100_000)), min_size=1, max_size=4)
 )
-def test_fill_without_rules_gives_the_size_of_the_model(queues: list[QueueDemand]) -> None:
+def test_fill_model_without_rules_gives_the_size_of_the_element_model(queues: list[QueueDemand]) -> None:
     wanted = demand(queues, ())
     fluid = filled(queues, ())
     assert smallest_bytes(bundles_for(fluid), curve=CURVE) == size_for(

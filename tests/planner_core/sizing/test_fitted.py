@@ -92,7 +92,7 @@ def test_bundle_at_another_ratio_alone_is_refused() -> None:
     assert fitted_curve(version=3, fit=both).bundle == fitted_curve(version=3, fit=TWO_COSTS).bundle
 
 
-def test_csq_admin_and_minimum_sizes_stay_published() -> None:
+def test_csq_admin_and_minimum_sizes_keep_their_published_values() -> None:
     document = read_object(BASE)
     published = evaluate(document)
     fitted = evaluate(document, curve=fitted_curve(version=17, fit=TWO_COSTS))

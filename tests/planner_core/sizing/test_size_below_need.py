@@ -51,7 +51,7 @@ def capacities(result: PlanResult) -> tuple[int, int, int]:
     )
 
 
-def test_backlog_that_fits_with_rules_predicts_no_2192() -> None:
+def test_backlog_that_fits_with_rules_predicts_no_reason_2192() -> None:
     result = plan_with_backlog(200_000)
     plain, with_rules, offloaded = capacities(result)
     assert plain < 200_000 <= with_rules
@@ -66,7 +66,7 @@ def test_backlog_that_fits_with_rules_predicts_no_2192() -> None:
 
 
 @pytest.mark.parametrize("with_rules", [True, False], ids=["with rules", "without rules"])
-def test_backlog_beyond_capacity_with_rules_predicts_2192(*, with_rules: bool) -> None:
+def test_backlog_beyond_capacity_with_rules_predicts_reason_2192(*, with_rules: bool) -> None:
     result = plan_with_backlog(1_000_000, with_rules=with_rules)
     plain, capacity, _ = capacities(result)
     assert capacity < 1_000_000

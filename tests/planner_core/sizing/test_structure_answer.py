@@ -62,7 +62,7 @@ def test_stored_structures_of_the_first_release_are_read() -> None:
 
 
 @pytest.mark.parametrize(("size_bytes", "kib"), [(0, 0), (1024, 1), (262144 * 1024, 262144)])
-def test_kib_are_written_and_read_as_the_same_bytes(size_bytes: int, kib: int) -> None:
+def test_sizes_written_in_kib_are_read_back_as_the_same_bytes(size_bytes: int, kib: int) -> None:
     written = adapter(Kib).dump_json(size_bytes)
     assert written == str(kib).encode()
     assert adapter(Kib).validate_json(written) == size_bytes

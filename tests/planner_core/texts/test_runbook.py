@@ -64,7 +64,7 @@ def test_csq_admin_section_has_indirect_symptoms_and_no_queue() -> None:
     assert "PUT(DISABLED)" not in text
 
 
-def test_full_csq_admin_has_its_abend_codes_and_both_pools() -> None:
+def test_csq_admin_section_lists_abend_codes_and_checks_of_both_pools() -> None:
     text = sections()["SQ03CSQ_ADMIN"]
     assert "they end with 00C51165 and 00C510AB" in text
     assert "APAR PH39578" in text
@@ -76,7 +76,7 @@ def test_full_csq_admin_has_its_abend_codes_and_both_pools() -> None:
 @pytest.mark.parametrize(
     ("duplex", "words"), [("DISABLED", None), ("ALLOWED", "It may be"), ("ENABLED", "It is")]
 )
-def test_duplexed_csq_admin_mentions_the_connect_loop(duplex: str, words: str | None) -> None:
+def test_section_of_a_duplexed_csq_admin_mentions_the_connect_loop(duplex: str, words: str | None) -> None:
     text = sections(admin__duplex=duplex)["SQ03CSQ_ADMIN"]
     assert ("PH67936" in text) is (words is not None)
     assert words is None or f"{words} duplexed, DUPLEX({duplex})" in text
@@ -158,7 +158,7 @@ def test_csqsysappl_is_backed_up_and_recovered_and_its_definition_is_assumed() -
 
 
 @pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
-def test_structure_without_data_sets_does_not_mention_them(keys: dict[str, Any]) -> None:
+def test_section_of_a_structure_without_data_sets_does_not_mention_them(keys: dict[str, Any]) -> None:
     definition = {"name": "APP1", "queues": [{"name": "Q1", "message_bytes": 100, "backlog": 9}], **keys}
     assert "data set" not in sections(structures=[definition])["SQ03APP1"]
     assert "one of its data sets" in " ".join(sections()["SQ03APP1"].split())

@@ -84,7 +84,7 @@ def test_file_takes_precedence_over_typed_text(app: FastAPI) -> None:
     assert "ONLY through TO.ONLY" in page.text
 
 
-def test_steps_chart_describes_the_eliminations_in_words() -> None:
+def test_steps_chart_has_a_text_description_of_the_eliminations() -> None:
     found = answer(
         read_object(
             {
@@ -113,7 +113,7 @@ def test_steps_chart_describes_the_eliminations_in_words() -> None:
     assert [shape.text for shape in values if shape.attributes["y"] == first] == ["0", "0", "ENABLED", "NO"]
 
 
-def test_steps_chart_limits_the_destinations() -> None:
+def test_steps_chart_shows_a_limited_number_of_destinations() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
     decision = decision_view(answer(read_object({"instances": many})))
     assert [len(with_class(layout, "run")) for layout in decision.chart] == [MOST_LANES, MOST_LANES]
@@ -171,7 +171,7 @@ def test_widths_of_flow_chart_bands_are_proportional_to_rates() -> None:
         assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in wide.description
 
 
-def test_labels_of_queue_managers_end_before_those_of_queues() -> None:
+def test_labels_of_queue_managers_leave_room_for_those_of_queues() -> None:
     plan = clustered()
     plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
     flow = load_of(plan).flows[0]

@@ -161,7 +161,7 @@ def test_r17_queue_manager_is_chosen_by_the_priority_of_its_channel() -> None:
     assert decided(17, mode="ibm", choosing="queue_manager")["chosen"] == ["A"]
 
 
-def test_r20_steps_after_the_local_choice_are_not_reached() -> None:
+def test_r20_steps_after_the_local_choice_are_not_evaluated() -> None:
     reached = {step["id"] for step in decided(20, mode="ibm")["steps"] if step["reached"]}
     assert reached == {"put", "local"}
 

@@ -51,7 +51,7 @@ def test_typed_texts_are_explained_and_stay_in_their_boxes(app: FastAPI) -> None
     assert "AMQSBCG0 - starts here" in page.text
 
 
-def test_files_are_read_in_addition_to_the_boxes(app: FastAPI) -> None:
+def test_files_are_read_in_addition_to_the_text_boxes(app: FastAPI) -> None:
     half = FIRST.displays.index("     1 : DISPLAY QCLUSTER")
     page = send(
         app,
@@ -103,7 +103,7 @@ def test_malformed_form_is_refused(app: FastAPI) -> None:
     assert call(app, "POST", ADDRESS, headers={"accept": "text/html"}).status == 422
 
 
-def test_page_limits_groups_channels_and_bars() -> None:
+def test_page_shows_a_limited_number_of_groups_channels_and_bars() -> None:
     rows: list[Row] = [clusqmgr(f"M{number}", STATUS="RETRYING") for number in range(MOST_GROUPS + 5)]
     rows += [qcluster("Q1", f"M{number}") for number in range(MOST_GROUPS + 5)]
     messages = [

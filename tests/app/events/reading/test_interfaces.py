@@ -56,7 +56,7 @@ def test_rest_response_for_the_example_matches_its_schema(app: FastAPI) -> None:
     ]
 
 
-def test_read_accepts_a_file_in_base64(app: FastAPI) -> None:
+def test_rest_read_accepts_a_file_in_base64(app: FastAPI) -> None:
     told = EventValues(correl_id="AB" * 24)
     data = base64.b64encode(mqmd(told) + pcf(told)).decode()
     document = post_json(app, READ, {"files": [{"name": "MQP1", "base64": data}]}).json()
@@ -115,7 +115,7 @@ NAMES = "READ_NAME_NOT_IN_EVENTS"
         (["--perfmev", "qm2=DISABLED"], "/members", "MQ names are case-sensitive."),
     ],
 )  # fmt: skip
-def test_names_without_events_are_reported(
+def test_given_names_without_events_are_reported(
     arguments: list[str], field: str, says: str, files: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = run(capsys, str(files["events"]), "--json", *arguments)

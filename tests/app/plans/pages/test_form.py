@@ -165,7 +165,7 @@ def test_removing_a_structure_removes_only_its_fields() -> None:
     assert [structure.name for structure in document.structures] == ["MYDATA"]
 
 
-def test_error_in_a_text_of_queues_names_its_line() -> None:
+def test_error_in_queues_entered_as_text_names_its_line() -> None:
     typed = typed_of(queues(100))
     lines = typed["/structures/0/queues"].splitlines()
     lines[50] = lines[50].replace("1049", "many")
@@ -296,7 +296,7 @@ def test_errors_use_the_labels_of_the_form(field: str, text: str, words: str) ->
     assert not re.search(r"/structures/|object|list|Should|'SITE", said)
 
 
-def test_new_structure_has_no_queue() -> None:
+def test_new_structure_in_the_form_has_no_queue() -> None:
     typed = change(typed_of(example()), "add:/structures").typed
     assert [each.summary for each in show(typed, None).structures] == ["1 queue", "1 queue", "0 queues"]
 
@@ -316,7 +316,7 @@ def test_size_fields_are_expanded_if_one_has_a_value(given: dict[str, str], is_u
     assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
 
 
-def test_too_small_storage_of_a_coupling_facility_is_reported_at_its_field() -> None:
+def test_too_small_size_of_a_coupling_facility_is_reported_at_its_field() -> None:
     typed = typed_of(example()) | {"/coupling_facilities/0/size": "8"}
     found = check(typed)
     assert found.document is None

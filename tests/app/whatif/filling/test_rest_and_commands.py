@@ -89,7 +89,7 @@ def test_unknown_smds_space_option_is_refused(
     assert parameters(SmdsJobQuestion)["for"].choices == LOADS
 
 
-def test_every_parameter_reaches_the_core(
+def test_every_parameter_is_passed_to_the_core(
     app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = Outage(

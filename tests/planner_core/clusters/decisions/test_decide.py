@@ -62,7 +62,7 @@ def both(situation: Situation) -> Sequence[Decision]:
 
 
 @given(situations())
-def test_decision_without_destination_has_a_failure(situation: Situation) -> None:
+def test_decision_without_a_destination_states_a_failure(situation: Situation) -> None:
     for decision in both(situation):
         assert bool(decision.chosen) == (decision.failure is None)
         if decision.failure == "put_disabled":

@@ -111,7 +111,7 @@ def test_sender_is_chosen_among_several_queue_managers() -> None:
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_folded_displays_are_read_with_an_assumption(framing: Framing) -> None:
+def test_displays_folded_to_lower_case_are_read_with_an_assumption(framing: Framing) -> None:
     text = display(*ROWS, framing=framing)
     folded, plain = read(text.lower()), read(text)
     assert (folded.queue_manager, folded.shows) == ("S", plain.shows)

@@ -341,7 +341,7 @@ def test_batch_in_doubt_is_reported() -> None:
     assert "CLUSTER_CHANNEL_IN_DOUBT" not in codes(whole(cluster(A={}, B={}), waiting()))
 
 
-def test_missing_displays_are_reported_as_commands() -> None:
+def test_missing_displays_are_reported_with_the_commands_to_issue() -> None:
     found = whole(read_displays([]), waiting())
     (said,) = [each.message for each in found.findings if each.code == "CLUSTER_DISPLAY_MISSING"]
     assert "DISPLAY CLUSQMGR(*) ALL, DISPLAY QCLUSTER(*) ALL, DISPLAY CHSTATUS(*) ALL" in said
@@ -349,7 +349,7 @@ def test_missing_displays_are_reported_as_commands() -> None:
     assert whole(read_displays([]), waiting(token=PINNED)).messages[0].reason == "not_eligible"
 
 
-def test_unanswered_definition_and_unread_text_are_reported() -> None:
+def test_unrecognized_channel_and_unread_text_are_reported() -> None:
     displays = read_displays(
         [("d", display(clusqmgr("A", DEFTYPE="CLUSSDR", STATUS="WILD"), qcluster("Q1", "A")))]
     )
@@ -475,7 +475,7 @@ def test_retry_schedule_counts_from_the_failure(now: int, then: int) -> None:
     assert retry(now).at == FAILED + timedelta(seconds=then)
 
 
-def test_remaining_attempts_determine_the_interval() -> None:
+def test_remaining_retry_attempts_determine_the_interval() -> None:
     assert retry(None, failed=False, SHORTRTS=7, LONGRTS=999999999).within_s == 60
     late = retry(None, failed=False, SHORTRTS=0, LONGRTS=999999990)
     assert (late.within_s, late.attempts_left, late.at) == (1200, 999999990, None)

@@ -196,7 +196,7 @@ def test_depths_of_ibm_examples_follow_from_the_messages(
     assert [each.members[0].counted for each in found] == [None] + ["since_the_set_before"] * (len(rows) - 1)
 
 
-def test_captured_events_of_one_second_have_no_rates() -> None:
+def test_captured_events_of_the_same_second_have_no_rates() -> None:
     chain = as_lines(
         EventValues("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), EventValues("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0)
     )
@@ -210,7 +210,7 @@ def test_captured_events_of_one_second_have_no_rates() -> None:
     assert [each.put_rate_per_s for each in reading.sets] == [None, None]
 
 
-def test_files_of_one_second_are_sorted_by_event() -> None:
+def test_files_with_events_of_the_same_second_are_sorted_by_event() -> None:
     """2053-queue-full.json sorts before 2224-queue-depth-high.json, but its event occurred later."""
     full = as_lines(EventValues("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     high = as_lines(EventValues("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
@@ -235,7 +235,7 @@ def test_messages_without_correl_id_are_grouped_by_time_with_a_finding() -> None
 
 
 @pytest.mark.parametrize(("seconds", "sets"), [(5, 1), (6, 2)])
-def test_window_separates_sets_by_time(seconds: int, sets: int) -> None:
+def test_time_window_separates_sets(seconds: int, sets: int) -> None:
     one, two, _ = three()
     data = as_lines(one, replace(two, created=AT + timedelta(seconds=seconds)))
     assert len(read(data, EventContext()).sets) == sets

@@ -96,7 +96,7 @@ def test_queues_not_known_as_shared_have_separate_switches() -> None:
     assert not findings_with_code(read(*both), UNSEEN)
 
 
-def test_events_of_one_second_are_not_ordered() -> None:
+def test_events_of_the_same_second_are_not_ordered() -> None:
     first, *others = one_after_the_other(HIGH, HIGH, LOW)
     at_once = [replace(each, created=others[0].created) for each in others]
     assert not findings_with_code(read(first, *at_once), UNSEEN)
