@@ -165,7 +165,8 @@ class MixFit:
     mean_bytes: float
     p50_bytes: float
     p95_bytes: float
-    """Quantiles over messages, each with the mean size of its queue and day: no record has single sizes."""
+    """Quantiles over messages, each with the mean size of its queue and day: no record has the sizes of individual
+    messages."""
     smallest_bytes: int | None
     largest_bytes: int | None
     persistent_share: float | None

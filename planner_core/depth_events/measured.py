@@ -260,7 +260,7 @@ def _missing(each: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _unreconciled(each: Mapping[str, object]) -> int:
-    """Return the messages that the set does not account for."""
+    """Return the number of messages that the set does not account for."""
     # After an assumed depth, the difference may as well be messages that were on the queue before.
     found = each.get("reconciliation")
     if not isinstance(found, Mapping) or found.get("depth_before_basis") == "assumed":

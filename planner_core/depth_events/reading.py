@@ -115,7 +115,7 @@ def _refuse(files: Sequence[EventFile]) -> None:
 
 
 def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the first findings of each kind, and a finding with the number of the others."""
+    """Yield the first findings of each kind, and a finding with the number of remaining ones."""
     counts: Counter[str] = Counter()
     for each in findings:
         counts[each.code] += 1

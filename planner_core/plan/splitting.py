@@ -163,7 +163,7 @@ def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
 
 
 def _smallest_cf(document: PlanDocument, structure: Structure, curve: Curve) -> Fraction | None:
-    """Return the bundles in the smallest coupling facility of the PREFLIST; None if no size is known."""
+    """Return the number of bundles in the smallest coupling facility of the PREFLIST; None if no size is known."""
     preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
     sizes = [cf.size for cf in document.coupling_facilities if cf.name in preflist and cf.size is not None]
     return bundles_in(min(sizes), curve=curve) if sizes else None

@@ -181,7 +181,7 @@ class ComparedStructure(Answer):
 
     @property
     def is_too_small(self) -> bool:
-        """Return whether the data in the structure does not fit the planned SIZE, so that it is left unchanged."""
+        """Return whether the data does not fit the planned SIZE, so that the structure is left unchanged."""
         waits = any(each.takes_effect == _PENDING for each in self.differences)
         if self.in_use_bytes is None or not (waits or (self.running and self.running.is_pending)):
             return False

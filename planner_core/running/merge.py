@@ -58,7 +58,7 @@ from planner_core.texts.outputs import render_output
 from planner_core.wire import Answer, Hidden
 
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
-"""The maximum length of a policy: about 50 000 records. A policy of 2 048 structures with ten lines each has 20 000."""
+"""The maximum length of a policy: about 50,000 records. A policy of 2,048 structures with ten lines each has 20,000."""
 
 
 class MergeRefused(PlannerError):
@@ -439,7 +439,7 @@ class _Editing:
             self._drop(rest)
 
     def change_list(self, parameter: PolicyParameter, names: Sequence[str]) -> None:
-        """Replace the names of a list; the text between them stays."""
+        """Replace the names of a list; the text between them is kept."""
         words = parameter.words
         for place, name in zip(words, names, strict=False):
             # A name in quotes or lower case is the same name; the merge keeps its spelling.

@@ -42,12 +42,12 @@ class AdminNeed:
 
 
 def entries_required(*, queue_managers: int) -> int:
-    """Return the list entries that CSQ_ADMIN must have [entries]."""
+    """Return the number of list entries that CSQ_ADMIN must have."""
     return queue_managers * limit("admin_entries_per_queue_manager")
 
 
 def elements_required(*, queue_managers: int) -> int:
-    """Return the elements that CSQ_ADMIN must have at CFSizer's entry-to-element ratio [elements]."""
+    """Return the number of elements that CSQ_ADMIN must have at CFSizer's entry-to-element ratio."""
     return entries_required(queue_managers=queue_managers) * limit("admin_elements_per_entry")
 
 

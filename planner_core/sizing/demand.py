@@ -78,18 +78,18 @@ class Demand:
 
     @property
     def exact_elements(self) -> Fraction:
-        """Return the elements before they are rounded up over the structure."""
+        """Return the number of elements before it is rounded up for the whole structure."""
         return Fraction(sum(band.elements for band in self.bands) + self.beyond, self.scale)
 
     @property
     def entries(self) -> int:
-        """Return the list entries: one for each message."""
+        """Return the number of list entries: one for each message."""
         # An offloaded message keeps its entry, so entries depend on neither rules nor message sizes.
         return self.messages
 
 
 def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
-    """Return the messages that arrive during an outage of the getting applications [messages, not rounded]."""
+    """Return the number of messages that arrive during an outage of the getting applications, not rounded."""
     rate, per = put_rate_per_s.as_integer_ratio()
     minutes, of = outage_minutes.as_integer_ratio()
     # One fraction instead of three: the largest plans have 31,744 queues.
@@ -319,7 +319,7 @@ def scaled_shares(
 
 
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
-    """Return the most elements that a message uses on average, for any shape of the distribution, in parts of 2**32.
+    """Return the highest average number of elements of a message for any shape of the distribution, in parts of 2**32.
 
     19 of 20 messages are at most p95 long, the twentieth from there to the maximum. The elements of a message of L
     bytes are below a concave curve: rising by a byte in 256 up to the largest message that stays in the CF, and

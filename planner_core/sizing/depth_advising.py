@@ -187,7 +187,7 @@ class Members:
 
     @property
     def enabled_count(self) -> int | None:
-        """Return the event messages of one event while all queue managers are active; None if PERFMEV is not stated."""
+        """Return how many messages one event causes if all queue managers are active; None if PERFMEV is not stated."""
         # Every active queue manager with PERFMEV(ENABLED) writes its own message for an event of a shared queue.
         if not self.is_stated:
             return None
@@ -377,7 +377,7 @@ class QueueAdvisor:
         return any(share and over >= size_bytes for over, (share, _, _) in zip(overs, bands, strict=False))
 
     def _in_the_cf(self, place: int) -> tuple[int, int]:
-        """Return the messages of a queue alone without offload rules: in INITSIZE at the action level, and in SIZE."""
+        """Return how many messages of a queue alone fit, without rules, in INITSIZE at the action level and in SIZE."""
         most = at_action = self.units.elements[place]
         # Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
         # shape of message sizes from the beginning. The first figure must agree with it.
@@ -436,7 +436,7 @@ class QueueAdvisor:
         )
 
     def bundles(self, demand: Demand, *, offload: bool) -> Fraction:
-        """Return the bundles that a backlog uses, with active rules or with all data in the CF."""
+        """Return the number of bundles that a backlog uses, with active rules or with all data in the CF."""
         if not demand.messages:
             return Fraction(0)
         met = [rule for rule in self.load.rules if offload and rule.is_on and can_fire(rule, demand)]

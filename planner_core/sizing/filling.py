@@ -95,15 +95,15 @@ class Fill:
     pools: tuple[Pool, ...]
 
     def capacity(self, bundles: Fraction) -> int:
-        """Return the messages in a full structure."""
+        """Return the number of messages in a full structure."""
         return self.messages_at(self.full, bundles)
 
     def pages(self, bundles: Fraction) -> int:
-        """Return the SMDS pages of a full structure, rounded up."""
+        """Return the number of SMDS pages of a full structure, rounded up."""
         return ceil_div(self.full.pages * bundles.numerator, self.full.q * bundles.denominator)
 
     def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
-        """Return the messages at a moment, rounded down."""
+        """Return the number of messages at a moment, rounded down."""
         # One division of integers rounds exactly once; a float would lose digits from 2**53 on.
         return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
 
@@ -230,7 +230,7 @@ def rates_over(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
 
 
 def bundles_for(filled: Fill) -> Fraction:
-    """Return the bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
+    """Return the number of bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
     return Fraction(filled.full.q, filled.full.share)
 
 

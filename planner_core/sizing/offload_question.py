@@ -51,7 +51,7 @@ def offload_answer(
     auto_alter: bool = False,
     hold_messages: int | None = None,
 ) -> OffloadAnswer:
-    """Return the messages that a structure holds.
+    """Return the number of messages that a structure holds.
 
     Args:
         size_bytes: Size of the structure [bytes].

@@ -332,7 +332,7 @@ def _ruled_out(facility: Facility, board: Board) -> str | None:
 
 
 def _candidacy(wanted: AllocationRequest[PlaceableStructure], board: Board, facility: Facility) -> int:
-    """Return a rank for a first copy there: 0 if another coupling facility has room for the second, 3 if none can have it."""
+    """Return the rank of a facility for the first copy: 0 if another has room for the second, 3 if none can have it."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
         return 3

@@ -41,7 +41,7 @@ def data_set_bytes(pages: int, *, dsblock_bytes: int, queues: int) -> int:
 
 
 def pages_in_data_set(size_bytes: int, *, dsblock_bytes: int, queues: int) -> int:
-    """Return the pages of message data that a data set holds: the inverse of `data_set_bytes`."""
+    """Return the number of pages of message data that a data set holds: the inverse of `data_set_bytes`."""
     # Blocks, space map and the blocks of queues are rounded up one after another, which no formula inverts; but more
     # pages never take less space, so a binary search finds the largest number that fits.
     candidates = range(size_bytes // page_bytes() + 1)

@@ -100,15 +100,15 @@ class Load:
         return self.with_offload.at_backlog(self.bundles_in_initsize)
 
     def messages_in_initsize(self, *, offload: bool) -> int:
-        """Return the messages of the planned mix that INITSIZE holds."""
+        """Return the number of messages of the planned mix that INITSIZE holds."""
         return self.messages_in(self.bundles_in_initsize, offload=offload)
 
     def messages_in_size(self, *, offload: bool) -> int:
-        """Return the messages of the planned mix that SIZE holds."""
+        """Return the number of messages of the planned mix that SIZE holds."""
         return self.messages_in(self.bundles_in_size, offload=offload)
 
     def messages_in(self, bundles: Fraction, *, offload: bool) -> int:
-        """Return the messages of the planned mix that a structure of that many bundles holds."""
+        """Return the number of messages of the planned mix that a structure of that many bundles holds."""
         filled = self.with_offload if offload else self.plain
         return filled.capacity(bundles) if filled is not None else 0
 
@@ -180,7 +180,7 @@ class StructureResult:
 
     @property
     def offloaded_by_rules(self) -> int:
-        """Return the messages of the planned backlog that rules offload, without those that are always offloaded."""
+        """Return how many messages of the planned backlog rules offload, without those that are always offloaded."""
         if self.at_backlog is None or self.load is None:
             return 0
         demand = self.load.demand
@@ -204,7 +204,7 @@ class StructureResult:
 
     @property
     def offloaded_at_backlog(self) -> int:
-        """Return the messages whose data is offloaded at the planned backlog, or when INITSIZE is full before that."""
+        """Return how many messages are offloaded at the planned backlog, or when INITSIZE is full before that."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
 

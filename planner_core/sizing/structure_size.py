@@ -287,7 +287,7 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
 
 
 def elements_for(message_bytes: int, *, header_bytes: int) -> int:
-    """Return the list elements of one message while its data is in the CF [elements].
+    """Return the number of list elements of one message while its data is in the CF.
 
     Args:
         message_bytes: User data and MQ headers except the MQMD, 0 to 64,512 [bytes].
@@ -300,7 +300,7 @@ def elements_for(message_bytes: int, *, header_bytes: int) -> int:
 
 
 def elements_held(message_bytes: int, *, header_bytes: int) -> int:
-    """Return the list elements of one message without offload rules; a message that is too large is offloaded [elements]."""
+    """Return the list elements of one message without offload rules [elements]; oversized messages are offloaded."""
     if message_bytes > model_constant("largest_message_in_cf_bytes"):
         return model_constant("offloaded_message_elements")
     return elements_for(message_bytes, header_bytes=header_bytes)
@@ -358,7 +358,7 @@ def _size_parts(
 
 
 def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> Fraction:
-    """Return the entries (each with its elements) in a structure of that size; 0 below the base."""
+    """Return the number of entries (each with its elements) in a structure of that size; 0 below the base."""
     bundle = curve.bundle_at(ratio)[0]
     room = size_bytes.numerator * curve.base.denominator - curve.base.numerator * size_bytes.denominator
     if room <= 0:
@@ -371,7 +371,7 @@ def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, in
 def messages_that_fit(
     size_bytes: int | Fraction, *, message_bytes: int, curve: Curve, ratio: tuple[int, int] | None = None
 ) -> int:
-    """Return the messages of one size that a structure holds before a pool runs out; 0 if it is below the base."""
+    """Return how many messages of one size a structure holds before a pool runs out; 0 if it is below the base."""
     elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
     # A message takes one entry, so a bundle never holds more than one, however few elements it uses.
     per_entry = curve.bundle_at(ratio)[1]

@@ -91,7 +91,7 @@ _PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _MOST_ROWS = 40_000
-"""The maximum number of rows, more than a plan can hold: 63 application structures with 512 queues each have 32 256."""
+"""The maximum number of rows, more than a plan can hold: 63 application structures with 512 queues each have 32,256."""
 _MOST_LOST = 1_000
 """The number of lines without a queue after which reading stops, because such a text is not a table of queues."""
 _MOST_NAMED = 20

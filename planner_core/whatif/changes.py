@@ -229,7 +229,7 @@ def _structure(structure: Structure, change: StructureChange | None, changes: Ch
 
 
 def _queue(queue: Queue, changes: Changes) -> Queue:
-    """Return a queue with its put rate, outage or backlog multiplied; its get rate stays."""
+    """Return a queue with its put rate, outage or backlog multiplied; its get rate does not change."""
     rate, outage = changes.rate_factor, changes.outage_factor
     update: dict[str, object] = {
         "put_rate_per_s": _times_or_none(queue.put_rate_per_s, rate),

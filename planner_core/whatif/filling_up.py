@@ -134,22 +134,22 @@ class Point(NamedTuple):
 
     @property
     def messages(self) -> Fraction:
-        """Return the messages in the structure, which are its list entries in use."""
+        """Return the number of messages in the structure, which is that of its list entries in use."""
         return Fraction(self.message_parts, self.parts)
 
     @property
     def elements(self) -> Fraction:
-        """Return the list elements in use."""
+        """Return the number of list elements in use."""
         return Fraction(self.element_parts, self.parts)
 
     @property
     def offloaded(self) -> Fraction:
-        """Return the messages whose data is offloaded."""
+        """Return the number of messages whose data is offloaded."""
         return Fraction(self.offloaded_parts, self.parts)
 
     @property
     def pages(self) -> Fraction:
-        """Return the pages of offloaded data."""
+        """Return the number of pages of offloaded data."""
         return Fraction(self.page_parts, self.parts)
 
     @property
@@ -508,7 +508,7 @@ class PlannedOutage:
 
 
 def planned_outage(document: PlanDocument, structure: StructureResult) -> PlannedOutage:
-    """Return the planned outage of a structure, from which questions start."""
+    """Return the planned outage of a structure, for the initial values of forms."""
     planned = _planned(document, structure)
     outages = {pace.stop for pace in planned.paces}
     return PlannedOutage(planned.minutes, len(outages) <= 1, _mix_of(planned, None)[0])
@@ -638,7 +638,7 @@ class _Flow(NamedTuple):
         return Fraction(depth * self.pace.factor.denominator, self.numerator)
 
     def depth_at(self, minutes: Fraction, clock: int) -> int:
-        """Return the messages in the queue, rounded up."""
+        """Return the number of messages in the queue, rounded up."""
         at, of = minutes.as_integer_ratio()
         if self.limited * of < at * clock:
             at, of = self.limited, clock
@@ -675,7 +675,7 @@ class _Flowing:
     mix: Mix
 
     def arriving(self) -> Fraction:
-        """Return the messages of all queues up to the end, as if no queue had a MAXDEPTH."""
+        """Return the number of messages for all queues up to the end, as if no queue had a MAXDEPTH."""
         weights = dict.fromkeys(map(id, self.paces), 0)
         for flow in self.flows:
             weights[id(flow.pace)] += flow.weight
@@ -864,8 +864,8 @@ def _units(structure: StructureResult, edges: tuple[int, ...]) -> Units:
 class _Run:
     """The simulation of one outage. `goes_on` continues it from the first end of a queue's outage, as if none ended.
 
-    Contents are counted in parts: a message has as many as a minute, times the arrivals' unit. If a rule starts between
-    two parts of a minute, the parts become finer.
+    Contents are counted in parts: a message has as many parts as a minute, times the arrivals' unit. If a rule starts
+    between two parts of a minute, the parts become finer.
     """
 
     def __init__(self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction) -> None:
