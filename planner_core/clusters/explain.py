@@ -3,7 +3,7 @@
 Each message gets one reason:
 
 `not_eligible`      it is tied to its queue manager: bind on open, a managed group, or a named queue manager
-`only_choice`       the queue has one instance
+`only_choice`       the queue has only one instance
 `most_favoured`     the destination it waits for remains after the eliminations, alone or among equals
 `put_disabled`      every remaining instance is PUT(DISABLED): the attempt fails and the message stays
 `not_redriven`      another instance is more favored, and the channel has not failed since

@@ -97,8 +97,7 @@ class FailureOutcome:
         arriving: Rate by physical queue.
         waiting: Rate of messages that stay at the sender, by the physical queue that they are for.
         burst: Messages that arrive together when the failure is noticed, by physical queue.
-        due: Messages of the burst that were already destined for the same physical queue, so that they add nothing to
-            it.
+        due: Messages of the burst that were already destined for the same physical queue and add nothing to its depth.
         routes: Rate sent through each candidate, by queue manager and channel.
         failed: The routes that cannot be reached.
     """

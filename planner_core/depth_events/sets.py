@@ -1,7 +1,7 @@
 """Sets of event messages: all messages of one event, and the state of the queue that follows from them.
 
 An event on a shared queue gives one message for each active queue manager with PERFMEV(ENABLED), all with the same
-CorrelId. A set is these messages. Its sums show how the depth of the queue changed since the previous event, if all
+CorrelId. These messages form a set. Its sums show how the depth of the queue changed since the previous event, if all
 queue managers that put or got messages have reported and have counted from the same time.
 
 Sources: IBM MQ for z/OS, "Shared queues and queue depth events"; IBM MQ, "Performance event statistics" and

@@ -3,8 +3,8 @@
 Message sizes of an application are usually close to lognormal: many small ones, few large ones.
 Up to p95 (95 % of the messages) and from p95 to the maximum (5 %) the sizes are truncated parts of
 lognormal distributions. Their widths and means are chosen to match the mean, p95 and the maximum.
-If one lognormal, truncated at the maximum, has these three numbers, both parts belong to it. If
-none has, the two parts differ:
+If one lognormal, truncated at the maximum, matches these three numbers, both parts belong to it. If none does, the two
+parts differ:
 
 * p95 far above the mean (more than 3.87 times, which no lognormal reaches): the part above p95
   becomes narrower, until at 20 times the mean it is at p95.

@@ -1,10 +1,9 @@
 """Proposals to move queues to a structure of their own, as a changed document with reasons.
 
 The reasons are those of IBM MQ, Planning your coupling facility and offload storage
-environment, "Using multiple structures": queues that need much of a coupling facility, more
-than 512 queues, spreading over coupling facilities, data isolation, and recovery by
-structure (persistent and nonpersistent queues apart). The Washington Systems Center adds
-one: deep queues that are read by selectors slow down all others.
+environment, "Using multiple structures": queues that need a large part of a coupling facility, more than 512 queues,
+spreading over coupling facilities, data isolation, and recovery by structure (persistent and nonpersistent queues
+apart). The Washington Systems Center adds one: deep queues that are read by selectors slow down all others.
 
 No queue moves without a reason, or more than once. A structure that gives or receives
 queues loses its given INITSIZE, SIZE and MINSIZE, which were for other queues.

@@ -81,7 +81,7 @@ def admin_need(
     Args:
         queue_managers: Queue managers defined to the group, 1 to 32.
         cfcc_level: CF control code level; a level without figures uses those of the next higher one,
-            above 25 those of 25.
+            levels above 25 use those of 25.
         entsmax: Current ENTSMAX of the structure, from DISPLAY CFSTATUS(CSQ_ADMIN) [entries].
         elements_total: Current elements of the structure, from D XCF,STR or IXC585E [elements].
 

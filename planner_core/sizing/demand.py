@@ -6,9 +6,9 @@ way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
 
 Size distribution. A queue may state mean, 95th percentile and maximum of its message sizes. Each message uses whole
 256-byte elements, at most (L + header + 255) / 256 for L bytes, and two when it is over 63 KB and so always
-offloaded. `most_elements` bounds the mean of that for every distribution with the given mean and maximum, and the
-need is based on the bound. Where offload rules act, it matters how many messages are over a rule's size, or over 63
-KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is an assumption and is
+offloaded. `most_elements` bounds the mean number of elements for every distribution with the given mean and maximum,
+and the need is based on the bound. Where offload rules act, it matters how many messages are over a rule's size, or
+over 63 KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is an assumption and is
 reported as one.
 """
 

@@ -3,7 +3,7 @@
 An offloaded message keeps one entry and two elements. The model is fluid: messages of all queues arrive in the
 proportions of the planned backlog, each pool fills linearly between the thresholds, and the usage of the structure is
 that of the fuller pool (an assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; the
-number of messages is rounded down once, at the end. Compared with a count message by message, each rule can start one
+number of messages is rounded down once, at the end. Compared with a message-by-message count, each rule can start one
 message early.
 
 Thresholds are percentages, so capacity is proportional to the pools: one bundle (an entry

@@ -3,7 +3,7 @@
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name is DSGROUP with
 the asterisk replaced with the name of the queue manager. Message data is in the data set of the queue manager that puts
 it, and all puts may go to one member. So each data set is allocated for the whole load: that of the planned backlog
-with space for an overload, from which it grows with DSEXPAND(YES), or that of a structure full at SIZE. With
+with space for an overload, from which it grows with DSEXPAND(YES), or that of a structure that is full at SIZE. With
 DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
 """
 
@@ -28,8 +28,8 @@ from planner_core.units import GIB, MIB, ceil_div
 from planner_core.wire import Answer, Hidden
 
 Load = Literal["backlog", "size"]
-"""The load for which data sets are allocated: the planned backlog with space for an overload, or a structure full at
-SIZE."""
+"""The load for which data sets are allocated: the planned backlog with space for an overload, or a structure that is
+full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
 
 

@@ -9,9 +9,9 @@ Between two events (a rule starts, a queue's outage ends, a queue reaches its MA
 linearly. These lines are exact and are rounded only for output; the usage at an event of a single queue
 is interpolated in floating point.
 
-Time, messages and elements are counted in integer parts. Hundreds of queues whose outages end at different
-times then take as many additions of integers. Fractions, which cost twenty times as much, are created only
-for the few points that an answer needs.
+Time, messages and elements are counted in integer parts. Hundreds of queues whose outages end at different times then
+take only as many integer additions. Fractions, which cost twenty times as much, are created only for the few points
+that an answer needs.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ structure. So thresholds are lowered step by step until the backlog fits. If it 
 that do not act in normal running, no thresholds are sufficient at this size.
 
 If even the lowest thresholds hold no more than a structure without rules (entries run out first, as with messages up
-to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's
-arithmetic relies on automatic alter: with ALLOWAUTOALT(YES), and messages that take more elements when kept than when
-offloaded, the advice then follows it as well.
+to 1164 bytes at 1:6), IBM's default thresholds are kept, and a finding reports that they gain nothing. IBM's arithmetic
+relies on automatic alter: with ALLOWAUTOALT(YES), the advice then also follows it if messages take more elements when
+kept than when offloaded.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A message is an MQCFH of type MQCFT_EVENT and its parameters, in any order; othe
 length. Integers are big-endian on z/OS and little-endian if the message was converted or put on such a platform: the
 header shows the byte order. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
 for commands and responses" (MQCFIN, MQCFIN64, MQCFST), "MQMD - Message descriptor"; the numbers of constants from IBM's
-mq-golang. A file may have many messages.
+mq-golang. A file may contain many messages.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 An answer is a series of KEYWORD(value), with any line breaks, that begins with CFSTATUS(name) or
 CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
 DISPLAY CHSTATUS; the keywords and their units (SIZEMAX in KB, SIZEUSED in percent) are from memory
-of IBM's manual. A value that is absent or not understood is None; one that is not understood, and an
-answer that was cut off, are reported with their text.
+of IBM's manual. A value that is absent or cannot be read is None. Unreadable values, and answers that were cut off, are
+reported with their text.
 """
 
 from __future__ import annotations
