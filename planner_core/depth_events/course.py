@@ -97,7 +97,7 @@ class Gap(Answer):
 
 @dataclass(frozen=True, slots=True)
 class AccountedDepth(Answer):
-    """The depth that the messages of one event account for; the unreconciled rest is the sum of the causes."""
+    """The depth that the messages of one event account for; the unreconciled remainder is the sum of the causes."""
 
     depth_before: int
     msg_enq_count: Annotated[int, Field(description="Sum over the messages.")]

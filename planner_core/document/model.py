@@ -295,7 +295,7 @@ _RatesByName = Annotated[
 
 
 class Queue(BaseModel):
-    """A shared queue, with its backlog or the rate and outage that cause it."""
+    """A shared queue, with its backlog or the rate and outage that cause the backlog."""
 
     model_config = MODEL
     name: QueueName

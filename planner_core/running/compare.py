@@ -143,7 +143,7 @@ class ComparedStructure(Answer):
     @computed_field
     @property
     def today(self) -> RunningToday:
-        """Settings and state that texts show."""
+        """Current settings and state, as the texts show them."""
         running = self.running
         return RunningToday(
             **_settings((running.settings if running else None) or {}),

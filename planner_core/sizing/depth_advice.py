@@ -129,8 +129,8 @@ class Alone:
 class QueueThresholds(Thresholds):
     """The thresholds of a queue with depth events in the document, their effects, and the rates at the horizon.
 
-    Advice that fits the values of the document completes them. `puts` and `gets` are the rates of the document; all
-    others are those at the horizon, that is times `factor`.
+    They are completed with advice that fits the values of the document. `puts` and `gets` are the rates of the
+    document; all other rates are those at the horizon, multiplied by `factor`.
     """
 
     given: Annotated[
@@ -307,9 +307,9 @@ class JointLead(Answer):
 class DepthAdvice(Answer):
     """Advice on the depths of the queues of a structure.
 
-    `planned` has the queues with depth events in the document, by their places; without any, `together` and `lead` are
-    None. `action_part`, `threshold_part` and `full_part` are the number of times that the planned backlog fits in
-    INITSIZE at the action level, at FULLTHRESHOLD and when it is full; None without a backlog.
+    `planned` has the queues with depth events in the document, by index; without any, `together` and `lead` are null.
+    `action_part`, `threshold_part` and `full_part` are the number of times that the planned backlog fits in INITSIZE at
+    the action level, at FULLTHRESHOLD and when it is full; null without a backlog.
     """
 
     action: Annotated[
@@ -364,7 +364,7 @@ class DepthAdvice(Answer):
     @computed_field(exclude_if=lambda found: found is None)
     @property
     def assumptions(self) -> tuple[DepthAssumption, ...] | SkipJsonSchema[None]:
-        """The assumptions behind the advice; present with `queues`, and if the document states anything about depth events."""
+        """The assumptions behind the advice; present with `queues`, or if the document states anything about depth events."""
         if self.written_queues is None and not self.is_planned:
             return None
         return tuple(_assumptions(self))

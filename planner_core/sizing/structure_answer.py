@@ -49,7 +49,7 @@ StoredAdvice = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureAnswer(Answer):
-    """One structure of the group; only structures with queues have the members from `messages` on."""
+    """One structure of the group; only structures with queues have the members from `messages` onward."""
 
     name: Annotated[str, Field(description="Its name in MQ.", examples=["APPLICATION1"])]
     cfrm_name: Annotated[

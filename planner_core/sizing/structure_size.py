@@ -65,7 +65,7 @@ IntervalBytes = Annotated[
 class FittedFigures(Answer):
     """The data of a fitted curve, and the confidence intervals of its figures.
 
-    `element` is None if the data has only one entry-to-element ratio: then only the bundle is known.
+    `element` is null if the data has only one entry-to-element ratio: then only the bundle is known.
     """
 
     version: int

@@ -57,7 +57,7 @@ class Ending(Answer):
     @computed_field(alias="what_happens")
     @property
     def words(self) -> str:
-        """The ending as a sentence."""
+        """A sentence that describes the effect."""
         who = "The queue manager" if self.count == 1 else f"All {self.count} queue managers"
         ends = "ends" if self.count == 1 else "end"
         assumed = (

@@ -293,19 +293,19 @@ class FillingUp(Answer):
     @computed_field
     @property
     def entries(self) -> int:
-        """List entries in the storage."""
+        """Number of list entries in the storage."""
         return floor_fraction(self.bundles)
 
     @computed_field
     @property
     def elements(self) -> int:
-        """List elements in the storage."""
+        """Number of list elements in the storage."""
         return floor_fraction(self.bundles * self.elements_per_entry)
 
     @computed_field
     @property
     def rate_percent(self) -> float:
-        """Arrival rates, in percent of the planned ones."""
+        """Arrival rates, as a percentage of the planned ones."""
         return float(self.question.rate_percent)
 
     @computed_field
@@ -317,7 +317,7 @@ class FillingUp(Answer):
     @computed_field
     @property
     def messages_held(self) -> int:
-        """Messages at the end of the outage."""
+        """Number of messages in the structure at the end of the outage."""
         return floor_fraction(self.points[-1].messages)
 
     @computed_field
@@ -329,13 +329,13 @@ class FillingUp(Answer):
     @computed_field
     @property
     def offloaded_at_end(self) -> int:
-        """Messages whose data was offloaded by the end."""
+        """Number of messages whose data was offloaded by the end of the outage."""
         return ceil_fraction(self.points[-1].offloaded)
 
     @computed_field
     @property
     def offload_to(self) -> Literal["SMDS", "DB2"] | None:
-        """The place to which message data is offloaded; null below CFLEVEL 4, which has no offload."""
+        """The destination of offloaded message data; null below CFLEVEL(4), which has no offload."""
         if self.result.smds is not None:
             return "SMDS"
         return "DB2" if self.result.db2 is not None else None
@@ -343,7 +343,7 @@ class FillingUp(Answer):
     @computed_field
     @property
     def offload_bytes_at_end(self) -> int:
-        """Space of the offloaded messages at the end."""
+        """Space for the offloaded messages at the end of the outage [bytes]."""
         return self.offload_bytes(self.points[-1])
 
     @computed_field

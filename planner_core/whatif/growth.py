@@ -79,7 +79,7 @@ class UpgradeQuestion(Question):
 
 @dataclass(frozen=True, slots=True)
 class UpgradeChange(Answer):
-    """The change of a step, on top of the plan."""
+    """The change that a step makes to the plan."""
 
     key: Hidden[str]
     title: Hidden[str]
@@ -235,7 +235,7 @@ class UpgradeStep(Answer):
     @computed_field
     @property
     def title(self) -> str:
-        """The change in words."""
+        """A description of the change."""
         return self.change.title
 
     @computed_field

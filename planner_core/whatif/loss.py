@@ -157,7 +157,7 @@ class LostMessages(Answer):
     @computed_field(alias="messages_gone")
     @property
     def gone(self) -> int:
-        """Messages that cannot be recovered."""
+        """Number of messages that cannot be recovered."""
         return self.non_persistent + (0 if self.comes_back else self.persistent)
 
 
@@ -212,7 +212,7 @@ class Loss(Answer):
     @computed_field(alias="second_copies_mib")
     @property
     def second_copies_bytes(self) -> Mib:
-        """Storage that new second copies need in addition."""
+        """Additional storage that new second copies need."""
         return sum(each.bytes_for_second for each in self.placed)
 
     @computed_field
@@ -312,7 +312,7 @@ class LossAnswer(Answer):
     @computed_field
     @property
     def plans(self) -> tuple[str, ...]:
-        """The plans whose structures are counted."""
+        """The plans whose structures are included."""
         return tuple(dict.fromkeys(each.plan for each in self.asked.wanted))
 
     @computed_field

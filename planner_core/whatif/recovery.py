@@ -81,8 +81,8 @@ Seconds = Annotated[Fraction, Unchecked(), PlainSerializer(ceil_fraction, return
 class StructureRecovery(Answer):
     """Backup and recovery of one structure.
 
-    Without backups there is no recovery: `not_backed_up` states the reason, and time and `meets` are None. If queues
-    without a rate have an unknown log, `meets` is None unless the known part already takes too long.
+    Without backups there is no recovery: `not_backed_up` states the reason, and time and `meets` are null. If queues
+    without a rate have an unknown log, `meets` is null unless the known part already takes too long.
     """
 
     name: Annotated[str, Field(alias="structure")]

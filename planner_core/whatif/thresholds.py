@@ -136,13 +136,13 @@ class AdvisedRule(Rule):
     @computed_field
     @property
     def usage_over(self) -> int:
-        """The threshold, as a plan document names it."""
+        """The threshold, named as in a plan document."""
         return self.threshold
 
     @computed_field(examples=["32K"])
     @property
     def size_over(self) -> str:
-        """The size, as a plan document writes it."""
+        """The size, written as in a plan document."""
         return format_size(self.size_bytes)
 
 
