@@ -42,7 +42,7 @@ class Rule(Answer):
 def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
     """Return IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K; with OFFLOAD(DB2) 64K each, which is off.
 
-    The syntax of DEFINE CFSTRUCT has them as OFFLD1SZ(32K/64K), OFFLD2SZ(4K/64K), OFFLD3SZ(0K/64K).
+    The syntax of DEFINE CFSTRUCT shows them as OFFLD1SZ(32K/64K), OFFLD2SZ(4K/64K), OFFLD3SZ(0K/64K).
     """
     return tuple(
         Rule(

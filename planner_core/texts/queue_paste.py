@@ -1,8 +1,8 @@
 """Read queues from a spreadsheet, DISPLAY QLOCAL output, or a plan file.
 
 Each kind becomes queue entries of the plan document, as far as possible. Missing values are
-reported with their lines; nothing is guessed silently, and a line with an unreadable value
-gives no queue, so that it can be corrected in the text.
+reported with their lines; nothing is guessed silently, and a line with an unreadable value is not turned into a queue,
+so that it can be corrected in the text.
 """
 
 from __future__ import annotations

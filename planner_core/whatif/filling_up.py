@@ -117,7 +117,7 @@ class Outage(Question):
 
 
 class Point(NamedTuple):
-    """The structure at one time, exact: `clock` ticks are a minute, and `parts` message parts are a message."""
+    """The structure at one time, in exact values: a minute has `clock` ticks, and a message has `parts` parts."""
 
     ticks: int
     clock: int
