@@ -1,4 +1,4 @@
-"""Both kinds of database for tests; a test with `url`, `empty_url` or `database` runs on each.
+"""Both kinds of database for tests; a test that uses `url`, `empty_url` or `database` runs on each.
 
 The migrations run once for each kind, and each test gets a copy of the resulting database.
 """

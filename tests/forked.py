@@ -1,7 +1,7 @@
 """Processes that start on request and may be killed: forked from one that has already imported their modules.
 
-Starting Python and importing Arrow and delta-rs costs more than most of what these processes do. The one that they are
-forked from has imported and done nothing else, so it has no threads that a fork would lose.
+Starting Python and importing Arrow and delta-rs costs more than most of what these processes do. Their parent
+process has only imported these modules, so it has no threads that a fork would lose.
 """
 
 from __future__ import annotations

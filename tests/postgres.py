@@ -60,7 +60,7 @@ def server() -> Iterator[URL]:
 
 
 def _copied(programs: Path, folder: Path) -> Path:
-    """Copy the programs with the libraries of the wheel, which they look for at a place relative to their own."""
+    """Copy the programs with the libraries of the wheel, which they find by a path relative to their own."""
     package = programs.parents[1]
     target = folder / "site" / package.name
     shutil.copytree(programs.parent, target / programs.parent.name)

@@ -86,7 +86,7 @@ def test_published_schema_accepts_the_examples(example: ExampleFile) -> None:
     assert not validator.is_valid({**document, "odd": 1})
 
 
-def test_schema_lists_every_value_of_every_reading() -> None:
+def test_schema_lists_every_value_of_every_interpretation() -> None:
     properties = json_schema()["$defs"]["GivenReadings"]["properties"]
     assert {name: tuple(each["enum"]) for name, each in properties.items()} == READING_VALUES
     assert {name: each["default"] for name, each in properties.items()} == {

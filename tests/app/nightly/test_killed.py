@@ -221,7 +221,7 @@ def test_command_during_a_run_reports_it_and_starts_no_other(database: Database,
     assert done.stdout == ""
 
 
-def test_concurrent_commands_make_one_run(database: Database, settings: Settings) -> None:
+def test_concurrent_commands_start_one_run(database: Database, settings: Settings) -> None:
     put_days(settings, DAYS)
     order(settings, pause_s=0.5)
     with command_process(settings, "nightly") as one, command_process(settings, "nightly") as other:

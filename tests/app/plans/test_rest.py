@@ -88,7 +88,7 @@ def test_responses_to_conditional_puts_match_the_documented_table(
             assert call(app, "DELETE", PLAN).status == 200
 
 
-def test_request_with_a_known_etag_is_answered_without_a_body(app: FastAPI) -> None:
+def test_request_with_a_known_etag_gets_a_response_without_a_body(app: FastAPI) -> None:
     put(app)
     tags = set()
     for address in ("", "?explain=true", "/document", "/policy", "/mqsc", "/versions/1/policy"):

@@ -55,7 +55,7 @@ def test_lint_uses_the_given_group_name(files: Path, capsys: pytest.CaptureFixtu
     assert main(["lint", str(path), "--qsg", "sq-3"]) == 2
 
 
-def test_lint_with_fail_on_warning_fails(files: Path) -> None:
+def test_lint_with_fail_on_warning_exits_with_1(files: Path) -> None:
     path = files / "policy.txt"
     path.write_text(POLICY.replace("SIZE(512M)", "SIZE(600M)"), encoding="utf-8")
     assert main(["lint", str(path)]) == 0

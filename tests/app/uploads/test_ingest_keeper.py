@@ -159,7 +159,7 @@ def test_missing_file_is_reported(database: Database, settings: Settings) -> Non
     assert "not in the data folder" in failed.sentence
 
 
-def test_file_of_a_run_interrupted_after_reading_is_not_read_again(
+def test_run_interrupted_after_reading_does_not_read_its_file_again(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Cut(BaseException):

@@ -205,7 +205,7 @@ def test_errors_are_shown_and_nothing_is_saved(app: FastAPI, fields: dict[str, A
     assert plan_of(app).number == 1
 
 
-def test_plans_of_another_group_and_missing_plans_are_not_found(app: FastAPI) -> None:
+def test_copying_into_a_missing_plan_or_one_of_another_group_is_not_found(app: FastAPI) -> None:
     assert send_json(app, "PUT", "/api/v1/plans/OTHER", {**PLAN, "qsg": "SQ04"}).status == 201
     for name in ("OTHER", "NOBODY"):
         page(app, f"/usage/SQ03/plan/into/{name}", 404)

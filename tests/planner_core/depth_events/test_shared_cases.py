@@ -90,7 +90,7 @@ def test_se4_disabled_detector_switches_without_a_message() -> None:
     assert "'silent', the timeline gives 0 messages; read as 'broadcast', 2 messages" in finding.message
 
 
-def test_se4_other_members_write_messages_under_the_other_reading() -> None:
+def test_se4_other_members_write_messages_under_the_other_interpretation() -> None:
     simulation = case(qm1="DISABLED", disabled_detector="broadcast")
     assert message_counts(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
     assert enabled(simulation) == SWITCHED

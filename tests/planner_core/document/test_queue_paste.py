@@ -275,7 +275,7 @@ def test_any_pasted_text_is_read_without_an_exception(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="AB1,\"x'; ", max_size=12), max_size=6))
-def test_every_table_line_gives_a_queue_or_a_problem(lines: list[str]) -> None:
+def test_every_table_line_is_read_as_a_queue_or_reported(lines: list[str]) -> None:
     found = read_queues("name,size,backlog\n" + "\n".join(lines), kind="table")
     told = {line for problem in found.problems for line in problem.lines} | set(found.lines)
 

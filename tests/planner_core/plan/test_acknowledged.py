@@ -21,7 +21,7 @@ def test_acknowledged_warning_is_returned_with_its_reason() -> None:
     assert "ACKNOWLEDGEMENT_UNUSED" not in found
 
 
-def test_acknowledgement_of_a_structure_leaves_others_open() -> None:
+def test_acknowledgement_for_one_structure_leaves_findings_on_others_open() -> None:
     accepted = {"code": "DSGROUP_MISSING", "structure": "OTHER", "reason": "x"}
 
     found = findings_of(**PATH, acknowledged=[accepted])

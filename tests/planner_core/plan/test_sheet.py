@@ -37,7 +37,7 @@ def test_structure_of_a_second_plan_is_placed_in_the_remaining_storage() -> None
     ]
 
 
-def test_duplexed_structure_counts_in_two_coupling_facilities() -> None:
+def test_duplexed_structure_is_counted_in_two_coupling_facilities() -> None:
     found = on_sheet(one=evaluate(plan(structures__0__duplex="ENABLED")))
     rows = [(f.name, row.structure, row.is_second_copy) for f in found.facilities for row in f.rows]
     assert ("CF01", "SQ03APP1", False) in rows

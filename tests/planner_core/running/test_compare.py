@@ -355,7 +355,7 @@ def test_structure_without_its_enabled_duplexing_is_reported() -> None:
     )
 
 
-def test_preflist_of_one_name_ends_duplexing() -> None:
+def test_preflist_with_only_one_name_ends_duplexing() -> None:
     made = result(structures__0__duplex="ALLOWED", structures__0__preflist=["CF01"])
     found = compare(made, read_running([display(duplexed=True, duplex="ALLOWED"), ADMIN]))
     assert [command for command, _ in setxcf(found)] == [STOP, REBUILD]

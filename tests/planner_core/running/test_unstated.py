@@ -104,7 +104,7 @@ def test_unstated_plan_replaces_policy_values_with_defaults() -> None:
     assert findings(found, "DUPLEXING_ENDS")
 
 
-def test_stated_default_counts_as_stated() -> None:
+def test_default_value_stated_in_the_plan_is_treated_as_stated() -> None:
     asked = minimal_plan(admin__duplex="DISABLED")
     assert ("SQ03CSQ_ADMIN", "DUPLEX", "DISABLED") in {
         (each.structure, each.keyword, each.after) for each in merge(POLICY, asked).changes

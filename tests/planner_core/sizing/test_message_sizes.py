@@ -25,23 +25,23 @@ FIGURE = re.compile(r"[-+]?\d+\.\d")
 # ---- the count itself ---------------------------------------------------------------------------------------
 
 
-def test_count_without_rules_ends_where_the_first_pool_is_full() -> None:
+def test_message_count_without_rules_ends_when_the_first_pool_is_full() -> None:
     # 2048 + 372 bytes are ten elements.
     assert put_one_by_one([2048] * 20, rules=(), entries=10, elements=70) == Held(7, 0)
     assert put_one_by_one([2048] * 20, rules=(), entries=5, elements=70) == Held(5, 0)
 
 
-def test_count_offloads_only_above_the_threshold() -> None:
+def test_message_count_offloads_only_above_the_threshold() -> None:
     # Seven messages use 70 of 100 elements, which is not over 70 %; the ninth is the first to be offloaded.
     assert put_one_by_one([2048] * 9, rules=((70, 0),), entries=100, elements=100) == Held(9, 1)
 
 
-def test_count_keeps_messages_of_exactly_the_size_of_a_rule() -> None:
+def test_message_count_keeps_messages_of_exactly_the_size_of_a_rule() -> None:
     assert put_one_by_one([4097, 4096], rules=((0, 4),), entries=9, elements=99) == Held(2, 0)
     assert put_one_by_one([1, 4096, 4097], rules=((0, 4),), entries=9, elements=99) == Held(3, 1)
 
 
-def test_count_offloads_messages_over_63_kb_without_a_rule() -> None:
+def test_message_count_offloads_messages_over_63_kb_without_a_rule() -> None:
     assert put_one_by_one([64512, 64513], rules=(), entries=9, elements=260) == Held(2, 1)
 
 

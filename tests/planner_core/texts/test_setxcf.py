@@ -98,7 +98,7 @@ def test_every_line_is_a_complete_remark_or_a_display(document: dict[str, Any]) 
     assert [found["altered"] for found in commands if found and found["altered"]] == grows
 
 
-def test_each_structure_has_its_display_and_the_purpose_of_each_command() -> None:
+def test_each_structure_has_a_display_and_a_purpose_for_each_command() -> None:
     blocks = rendered(structures__0__initsize="300M", structures__0__size="500M").split("\n\n")
     (block,) = [block for block in blocks if "D XCF,STR,STRNAME=SQ03APP1" in block.splitlines()]
     remarks = [found["text"] for line in block.splitlines() if (found := REMARK.fullmatch(line))]

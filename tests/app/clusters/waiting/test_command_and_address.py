@@ -83,7 +83,7 @@ def test_explain_command_reads_displays_from_several_files_and_a_pipe(
     assert printed_json(capsys)["messages"][0]["goes_to"] == ["B through TO.B"]
 
 
-def test_explain_command_with_fail_on_warning_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_command_with_fail_on_warning_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "explain", *files(EXAMPLES[0]), "--fail-on", "warning"]) == 1
     capsys.readouterr()
 

@@ -82,7 +82,7 @@ def test_many_nonshared_queues_share_one_remark() -> None:
     assert len(taken.notes) == 1
 
 
-def test_unreadable_displayed_queue_keeps_its_whole_block() -> None:
+def test_unreadable_displayed_queue_stays_in_its_box_with_all_its_lines() -> None:
     text = "QUEUE(GOOD) CFSTRUCT(APPLICATION1) MAXDEPTH(5)\nQUEUE(BAD NAME)\nQSGDISP(SHARED)\nMAXDEPTH(7)\n"
     taken = take_pastes(pasted(text))
     assert taken.typed["/structures/0/paste"] == "QUEUE(BAD NAME)\nQSGDISP(SHARED)\nMAXDEPTH(7)"
@@ -116,13 +116,13 @@ def test_unnamed_structure_gets_the_name_in_the_pasted_text() -> None:
     assert queues(check(taken.typed).document) == {"APP": ["A", "B"]}
 
 
-def test_replacing_the_queues_of_a_structure_leaves_those_of_others() -> None:
+def test_replacing_the_queues_of_a_structure_keeps_those_of_other_structures() -> None:
     text = "structure,name,message_bytes,backlog\nAPPLICATION1,A,1,1\nMYDATA,B,1,1\n"
     taken = change(pasted(text), "replace:/structures/0")
     assert queues(check(taken.typed).document) == {"APPLICATION1": ["A"], "MYDATA": ["ORDERS.IN", "B"]}
 
 
-def test_queues_csv_of_a_plan_pasted_into_an_empty_one_gives_the_same_queues(browser: Browser) -> None:
+def test_queues_csv_of_a_plan_pasted_into_an_empty_plan_gives_the_same_queues(browser: Browser) -> None:
     document = example()
     document["/structures/0/queues/0/selector_reads"] = "yes"
     document["/structures/0/queues/0/isolation"] = "-PCI"

@@ -81,7 +81,7 @@ def test_other_plans_of_the_sysplex_are_included(
     assert "is in the plans SQ03 and plan" in err
 
 
-def test_policy_fragment_of_one_step_is_printed_alone(
+def test_policy_fragment_of_a_single_step_can_be_printed(
     capsys: pytest.CaptureFixture[str], plan_file: Path
 ) -> None:
     code, out, _ = run(capsys, "upgrade", plan_file, "--fragment", "queue-managers-1")

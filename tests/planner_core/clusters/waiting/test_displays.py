@@ -165,7 +165,7 @@ def test_omitted_attributes_have_assumed_defaults() -> None:
     )
 
 
-def test_queue_managers_of_one_name_are_distinguished_by_qmid() -> None:
+def test_queue_managers_with_the_same_name_are_distinguished_by_qmid() -> None:
     rows = [
         clusqmgr("A", CHANNEL="TO.A1", QMID="A_1"),
         clusqmgr("A", CHANNEL="TO.A2", QMID="A_2"),

@@ -90,7 +90,7 @@ def rises(perfmev: Mapping[str, str], *, active: bool = True) -> Simulation:
     return play(members, [shared()], timeline)  # fmt: skip
 
 
-def test_se1_three_messages_of_one_event_account_for_its_depth() -> None:
+def test_se1_three_messages_of_one_event_reconcile_with_its_depth() -> None:
     reading = read(written(rises({})))
     found = only_set(reading)
     assert (found.event.reason, found.grouped_by, found.shared) == (HIGH, "correl_id", True)
@@ -251,13 +251,13 @@ def test_set_has_at_most_one_message_of_a_queue_manager() -> None:
     ]
 
 
-def test_different_correl_ids_are_different_sets() -> None:
+def test_messages_with_different_correl_ids_are_in_different_sets() -> None:
     one, two, _ = three()
     data = as_lines(replace(one, correl_id=CORREL), replace(two, correl_id=CORREL[:-1] + "E"))
     assert [len(each.members) for each in read(data, EventContext()).sets] == [1, 1]
 
 
-def test_nonshared_queues_of_one_name_have_separate_sets() -> None:
+def test_nonshared_queues_with_the_same_name_have_separate_sets() -> None:
     known = EventContext(queues={"SQ1": QueueFacts(qsgdisp="QMGR")})
     found = read(as_lines(*three()), known).sets
     assert [(len(each.members), each.shared, each.missing) for each in found] == [(1, False, ())] * 3
@@ -412,7 +412,7 @@ def test_member_with_other_events_was_probably_not_active() -> None:
     assert three_.queue_manager == "QM3"
 
 
-def test_findings_of_one_code_are_limited_to_twenty() -> None:
+def test_findings_with_the_same_code_are_limited_to_twenty() -> None:
     told = [EventValues("QM1", f"Q{number}", HIGH, 60, 800, 700, 0) for number in range(30)]
     assert codes(chain(*told)).count("READ_SET_UNRECONCILED") == 20
 

@@ -86,7 +86,7 @@ def test_longest_outage_includes_queues_whose_own_outage_is_over() -> None:
     assert own.full_at_minutes + 10 == 2 * both.full_at_minutes  # type: ignore[operator]
 
 
-def test_queue_reaches_no_depth_after_its_outage() -> None:
+def test_queue_reaches_no_event_depth_after_its_outage() -> None:
     queues = [
         queue("A", put_rate_per_s=1, outage_minutes=10, maxdepth=1_000),  # 600 of them; 800 is QDEPTHHI
         queue("B", put_rate_per_s=1, outage_minutes=60),

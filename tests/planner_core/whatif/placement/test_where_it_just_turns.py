@@ -48,7 +48,7 @@ def test_simplex_structure_gets_no_second_copy_after_another_loss() -> None:
     assert (a.action, a.second) == ("stays", None)
 
 
-def test_machine_with_one_facility_is_not_a_separate_loss() -> None:
+def test_loss_of_a_machine_with_one_facility_is_not_listed_separately() -> None:
     other = {**MACHINE, "sequence": "0000000D3E4F"}
     found = losses_of([("SQ03", result([cf("CF01", **MACHINE), cf("CF02", **other)], [structure("A")]))])
     assert [(each.kind, each.name) for each in found.losses] == [
