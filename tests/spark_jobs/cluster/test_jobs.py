@@ -1,4 +1,4 @@
-"""Jobs on a cluster give the results of one machine, even if a worker is lost during the job."""
+"""Jobs on a cluster give the same results as on one machine, even if a worker is lost during the job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Allocations written by hand, independent of the simulator, so that neither proves the other."""
+"""Allocations written by hand, independent of the simulator, so that neither confirms the errors of the other."""
 
 from __future__ import annotations
 

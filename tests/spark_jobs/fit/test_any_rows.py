@@ -1,4 +1,4 @@
-"""For any rows, a fit has a state, a reason if it has no curve, and finite figures."""
+"""From any rows, a fit has a state, a reason if there is no curve, and only finite figures."""
 
 from __future__ import annotations
 

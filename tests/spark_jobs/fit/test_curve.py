@@ -70,7 +70,7 @@ def test_common_ratio_of_all_allocations_may_differ_from_the_published_one() -> 
     assert value(near.bundle_bytes) == pytest.approx(640 + 6 * 270, rel=2e-3)
 
 
-def test_one_structure_with_many_alters_is_sufficient() -> None:
+def test_one_structure_with_many_alters_is_sufficient_for_a_fit() -> None:
     points = [
         point
         for number, size in enumerate((200, 300, 450, 700, 1000))
@@ -118,7 +118,7 @@ def test_three_wrong_allocations_of_eleven_are_left_out() -> None:
         ),
     ],
 )
-def test_too_little_data_gives_a_message_without_figures(points: list[AllocationPoint], says: str) -> None:
+def test_insufficient_data_gives_a_message_without_figures(points: list[AllocationPoint], says: str) -> None:
     fit = fit_curve(points)
     assert fit.state == "too_little"
     assert fit.kind is None
@@ -225,7 +225,7 @@ def test_fit_does_not_depend_on_row_order() -> None:
     assert plain(fit_curve(shuffled)) == plain(fit_curve(points))
 
 
-def test_fit_contains_its_basis_and_converts_to_json() -> None:
+def test_fit_describes_its_data_and_converts_to_json() -> None:
     fit = fit_curve(deviating(3, constant=0.3))
     shown = json.loads(json.dumps(plain(fit), allow_nan=False))
     assert shown["state"] == "fitted"
@@ -242,7 +242,7 @@ def test_fit_contains_its_basis_and_converts_to_json() -> None:
     assert 0 < shown["residuals"]["deviation_bytes"] <= shown["residuals"]["largest_bytes"]
 
 
-def test_core_converts_the_fit_into_a_curve() -> None:
+def test_core_converts_the_fit_to_a_curve() -> None:
     ratio = 6.0
     fit: CurveFit = fit_curve(site(SIZES, ratio=ratio))
     curve = fitted_curve(version=4, fit=parsed_text(CurveFit, json.dumps(plain(fit))))
@@ -263,7 +263,7 @@ def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[Allocat
     return points
 
 
-def test_after_an_upgrade_only_later_allocations_count() -> None:
+def test_only_allocations_after_an_upgrade_count() -> None:
     fit = fit_curve(upgraded(30.0))
     assert fit.state == "fitted"
     assert value(fit.base_bytes) == pytest.approx(30 * MIB, rel=1e-3)
@@ -277,7 +277,7 @@ def test_emptied_facility_with_unchanged_costs_keeps_its_points() -> None:
     assert fit.points_used == 2 * len(SIZES)
 
 
-def test_too_little_data_since_an_upgrade_gives_no_curve() -> None:
+def test_insufficient_data_since_an_upgrade_gives_no_curve() -> None:
     fit = fit_curve(upgraded(30.0, after=(64, 512)))
     assert fit.state == "too_little"
     assert fit.reason is not None

@@ -29,7 +29,7 @@ def day_with_messages(number: int, messages: int, sizes: list[int], header: int)
     return StructureDay("SQ03", "APP1", day(number), messages, elements)
 
 
-def test_mix_has_the_sizes_of_the_puts() -> None:
+def test_mix_summarizes_the_message_sizes_of_the_puts() -> None:
     rows = [put("A", 0, 900, 1000), put("B", 0, 80, 5000), put("C", 1, 20, 60_000)]
     (mix,) = fit_mix(rows)
     assert mix.puts == 1000

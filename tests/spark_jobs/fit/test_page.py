@@ -63,13 +63,13 @@ def test_limits_on_the_page_match_the_code() -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("title", "how"), CASES[:2])
-def test_accuracy_table_can_be_reprinted(title: str, how: dict[str, object]) -> None:
+def test_accuracy_table_can_be_reproduced(title: str, how: dict[str, object]) -> None:
     compare(title, simulated(range(1000), **how))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("title", "how"), DEVIATIONS)
-def test_table_of_other_deviations_can_be_reprinted(title: str, how: dict[str, bool]) -> None:
+def test_table_of_other_deviations_can_be_reproduced(title: str, how: dict[str, bool]) -> None:
     compare(title, otherwise(range(1000), **how))
 
 

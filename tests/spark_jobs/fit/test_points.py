@@ -1,4 +1,4 @@
-"""A point of a fit is an allocation as long as it did not change."""
+"""A point of a fit is a period in which an allocation did not change."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_structure_displayed_once_a_day_counts_from_its_first_display() -> None:
     assert len(gather(seen("A", [0], 512, 240_000, 1_440_000, observations=1)).stretches) == 1
 
 
-def test_drifting_totals_are_one_point_only_if_they_drift_little() -> None:
+def test_drifting_totals_are_one_point_only_if_the_drift_is_small() -> None:
     drifting = [
         point
         for day in range(40)
@@ -148,7 +148,7 @@ def test_csq_admin_and_rows_without_totals_are_left_out() -> None:
     assert gathered.left_out == {OTHER_KIND: 5, NO_TOTALS: 3}
 
 
-def test_structures_of_one_name_in_two_groups_are_separate() -> None:
+def test_structures_with_the_same_name_in_two_groups_are_separate() -> None:
     points = [
         *seen("A", range(5), 512, 240_000, 1_440_000),
         *seen("A", range(5), 512, 240_000, 1_440_000, qsg="SQ04"),

@@ -1,4 +1,4 @@
-"""Histories written by hand for single tests."""
+"""Histories written by hand for individual tests."""
 
 from __future__ import annotations
 

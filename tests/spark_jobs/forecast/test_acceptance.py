@@ -75,7 +75,7 @@ def test_table_of_simulated_structures_matches_the_page(
     assert_as_on_the_page(f"simulated, {STRUCTURES} structures", lines)
 
 
-def test_differing_table_is_detected() -> None:
+def test_different_table_is_detected() -> None:
     name = f"simulated, {STRUCTURES} structures"
     lines = bench.blocks_of(PAGE.read_text("utf-8"))[name].splitlines()
     assert_as_on_the_page(name, lines)
@@ -127,7 +127,7 @@ def test_structures_not_used_for_tuning_are_as_accurate(name: str) -> None:
 
 
 @pytest.mark.soak
-def test_table_of_the_other_kind_matches_the_page() -> None:
+def test_table_of_other_structures_matches_the_page() -> None:
     tally, rules = bench.measure_ours("other", STRUCTURES)
     assert_good(tally, rules)
     lines = bench.tables_of("other", tally, rules, STRUCTURES)
@@ -141,7 +141,7 @@ def test_table_by_length_of_history_matches_the_page() -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["simulated", "other"])
-def test_table_of_models_matches_the_page_and_none_is_better(name: str) -> None:
+def test_table_of_models_matches_the_page_and_no_model_is_better(name: str) -> None:
     tallies = bench.candidates_of(name, MODELS)
     assert_as_on_the_page(f"models, {name}, {MODELS} structures", bench.candidate_table(tallies))
     ours = tallies[bench.OURS]

@@ -60,7 +60,7 @@ def test_new_level_and_growth_are_not_exceptional() -> None:
     assert usual_of(MONDAY + np.arange(200), np.log(peaks)).exceptional.mean() < 0.02
 
 
-def test_nothing_is_exceptional_if_many_days_are_far_from_usual() -> None:
+def test_no_day_is_exceptional_if_many_days_are_far_from_usual() -> None:
     peaks = busy(200)
     peaks[np.random.default_rng(3).permutation(200)[:60]] *= 20
     found = usual_of(MONDAY + np.arange(200), np.log(peaks))

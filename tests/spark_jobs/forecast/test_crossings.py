@@ -17,7 +17,7 @@ from tests.spark_jobs.forecast.histories import MONDAY
 QUIET = History(MONDAY + np.arange(50), np.full(50, 5.0), np.zeros(50, dtype=np.bool_), made_on=MONDAY + 49)
 
 
-def test_first_days_returns_one_past_the_last_for_never() -> None:
+def test_first_days_returns_the_day_after_the_last_if_the_level_is_never_passed() -> None:
     paths = np.array([[1.0, 5.0, 9.0], [9.0, 1.0, 1.0], [1.0, 1.0, 1.0], [5.0, 5.0, 5.0]])
     assert first_days(paths, 5.0, reached=False).tolist() == [3, 1, 4, 4]
     assert first_days(paths, 5.0, reached=True).tolist() == [2, 1, 4, 1]

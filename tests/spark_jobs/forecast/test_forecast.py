@@ -113,7 +113,7 @@ def test_six_weeks_are_sufficient_for_a_forecast() -> None:
     assert forecast_of(busy(LEAST_DAYS)).state == "forecast"
 
 
-def test_empty_time_before_the_first_use_is_not_history() -> None:
+def test_empty_days_before_the_first_use_do_not_count_as_history() -> None:
     short = forecast_of(np.concatenate([np.zeros(100), busy(LEAST_DAYS - 2)]))
     assert short.state == "too_short"
     assert "since its first use" in short.sentence
@@ -123,7 +123,7 @@ def test_empty_time_before_the_first_use_is_not_history() -> None:
     assert long.growth_per_30_days["p50"] > 0.15
 
 
-def test_structure_no_longer_measured_has_no_forecast() -> None:
+def test_structure_that_is_no_longer_measured_has_no_forecast() -> None:
     found = forecast_of(busy(100), made_on=MONDAY + 99 + 46)
     assert found.state == "out_of_date"
     assert "46 days ago" in found.sentence
@@ -181,7 +181,7 @@ def test_history_of_one_weekday_gives_moderate_forecasts_for_the_others() -> Non
     assert found.highest["p50"] < 1500
 
 
-def test_shrinking_structure_passes_nothing_and_stays_above_zero() -> None:
+def test_shrinking_structure_passes_no_level_and_stays_above_zero() -> None:
     found = forecast_of(busy(200, growth=-0.02))
     assert {crossing.state for crossing in found.crossings} == {"beyond"}
     assert found.growth_per_30_days is not None
@@ -201,7 +201,7 @@ def test_forecast_does_not_depend_on_the_unit(factor: float) -> None:
         assert all(abs(a - b) <= 1 for a, b in pairs if a is not None and b is not None)
 
 
-def test_percentages_alone_can_be_forecast() -> None:
+def test_usage_known_only_in_percent_can_be_forecast() -> None:
     peaks = history(busy(200, level=40.0, growth=0.003), unit="percent")
     found = forecast(peaks, levels=[Level("85 %", 85.0)])
     assert found.unit == "percent"
@@ -289,7 +289,7 @@ def test_resize_multiplies_levels_and_delays_crossings() -> None:
     assert direct.crossings[0].days.p50 == double.crossings[1].days.p50
 
 
-def test_growth_is_stated_without_any_limit() -> None:
+def test_growth_is_stated_even_without_a_limit() -> None:
     found = forecast_of(busy(100), levels=(Level("SIZE", None, reached=True),))
     assert found.sentence.startswith("No limit is known.")
     assert found.resizes == ()

@@ -1,4 +1,4 @@
-"""Comparison of forecasts with what happened: figures calculated by hand."""
+"""Comparison of forecasts with later measurements: figures calculated by hand."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_forecast_without_paths_has_no_score() -> None:
     assert score(made, history(busy(60))).days_scored == 0
 
 
-def test_structure_filled_to_its_last_element_was_full() -> None:
+def test_structure_with_all_elements_in_use_counts_as_full() -> None:
     """Levels are stored exactly: a level rounded up would never be reached."""
     total = 3_438_366
     peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)

@@ -12,7 +12,7 @@ def crossing(state: str, sentence: str, *, p50: int | None = None, value: float 
     return Crossing(level="x", value=value, state=state, sentence=sentence, days=QuantileDays(p50=p50))  # type: ignore[arg-type]
 
 
-def test_crossings_have_plain_sentences() -> None:
+def test_crossings_are_described_in_plain_sentences() -> None:
     assert sentences.within("85 %", low=31, middle=43, high=70, horizon_days=180) == (
         "85 % in 43 days, 80 % interval 31–70"  # noqa: RUF001
     )
@@ -40,7 +40,7 @@ def test_probabilities_are_never_0_or_100_percent(share: float, told: str) -> No
     assert sentences.percent(share) == told
 
 
-def test_figures_have_their_unit() -> None:
+def test_figures_include_their_unit() -> None:
     assert sentences.number(1234567.0, "entries") == "1 234 567 entries"
     assert sentences.number(12.0, "blocks") == "12 blocks"
     assert sentences.number(84.26, "percent") == "84.3 %"

@@ -136,7 +136,7 @@ def test_level_shift_is_found_and_not_treated_as_growth() -> None:
     assert middle[working] == pytest.approx(1500, rel=0.1)
 
 
-def test_start_of_growth_is_found_and_continues() -> None:
+def test_start_of_growth_is_found_and_the_growth_continues() -> None:
     peaks = busy(300, noise=0.04) * np.exp(np.maximum(np.arange(300) - 200, 0) * 0.006)
     days = MONDAY + np.arange(300)
     (found,) = breaks_of(
@@ -161,7 +161,7 @@ def test_steady_growth_and_persistent_noise_are_not_breaks(growth: float) -> Non
         assert found == []
 
 
-def test_unmeasured_weekdays_are_like_the_average_of_the_others() -> None:
+def test_unmeasured_weekdays_have_the_average_of_the_others() -> None:
     days = MONDAY + 7 * np.arange(60)
     design = Design(days, last=int(days[-1]))
     assert design.of(days).shape[1] == len(design.priors())

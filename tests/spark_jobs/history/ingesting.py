@@ -1,7 +1,7 @@
 """An ingest that tests kill, run by tests.forked: [--die N] and the arguments of spark_jobs.ingest.
 
-With `--die N` it kills itself at the N-th step that changes the history's folder: steps are the half, and the whole, of
-each file written, and the moments before and after the log's entry.
+With `--die N`, it kills itself at the N-th step that changes the history's folder. The steps are half and all of each
+file written, and the moments before and after the log entry.
 """
 
 from __future__ import annotations

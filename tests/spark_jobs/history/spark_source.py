@@ -1,4 +1,4 @@
-"""Dumps as a data source of Spark: a second way to read a dump, for comparison with that of the service.
+"""Dumps as a Spark data source: a second way to read a dump, for comparison with the one that the service uses.
 
 There is one task for each split of the index, and the same decoder as everywhere. `smf_frame` returns a table of a dump
 as a DataFrame. `prove_chain` reads the ranges of the dump and checks that each begins where the one before it ended, and

@@ -1,4 +1,4 @@
-"""Shared code of the tests of the history."""
+"""Shared code for the tests of the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of dumps runs and reports its figures."""
+"""The dump benchmark runs and reports its figures."""
 
 from __future__ import annotations
 

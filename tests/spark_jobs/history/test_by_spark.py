@@ -1,4 +1,4 @@
-"""Ingest by Spark tasks gives the same history as one process."""
+"""Ingest with Spark tasks gives the same history as ingest in one process."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rows_with_places(history: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.spark
-def test_dumps_give_the_same_history_in_process_and_by_spark(tmp_path: Path) -> None:
+def test_dumps_give_the_same_history_in_process_and_with_spark(tmp_path: Path) -> None:
     """Spanned and broken records, a gap, a truncated end, blocks and gzip."""
     plain = dumps.write(tmp_path / "plain.smf", range(30))
     blocked = dumps.write(tmp_path / "blocked.smf", range(20, 50), framing=Framing(kind="bdw"))
@@ -86,7 +86,7 @@ def test_dumps_give_the_same_history_in_process_and_by_spark(tmp_path: Path) -> 
 
 
 @pytest.mark.spark
-def test_data_source_of_dumps_returns_the_decoders_rows(spark: SparkSession, tmp_path: Path) -> None:
+def test_dump_data_source_returns_the_rows_of_the_decoder(spark: SparkSession, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "plain.smf", range(20))
     bring_in(spark, dump, str(tmp_path / "source"), split_bytes=SPLIT_BYTES)
     assert ingest.main(["--history", str(tmp_path / "one"), str(dump), *GROUPS]) == 0

@@ -43,7 +43,7 @@ def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_export_has_all_rows_in_order_of_time(run: Run) -> None:
+def test_export_contains_all_rows_in_time_order(run: Run) -> None:
     code, out, _ = run("export", "--table", "structure_usage")
     rows = table(out)
     assert code == 0
@@ -99,7 +99,7 @@ def test_maintain_drops_days_before_the_retention(run: Run, history: History) ->
     assert history.read("structure_usage").num_rows == 49
 
 
-def test_missing_history_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_missing_history_is_reported_as_an_error(run: Run, tmp_path: Path) -> None:
     code, _, err = run("files", url=str(tmp_path / "nowhere"))
     assert code == 1
     assert "There is no usage history" in err

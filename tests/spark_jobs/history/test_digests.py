@@ -76,7 +76,7 @@ def test_digest_does_not_depend_on_chunks() -> None:
     )
 
 
-def test_digest_of_an_instant_is_that_of_its_microseconds() -> None:
+def test_digest_of_an_instant_equals_that_of_its_microseconds() -> None:
     kind = pa.timestamp("us", tz="UTC")
     one = pa.array([dt.datetime(2026, 11, 20, tzinfo=dt.UTC)], kind)
     other = pa.array([dt.datetime(2026, 11, 20, microsecond=1, tzinfo=dt.UTC)], kind)

@@ -51,20 +51,20 @@ def test_hourly_shares_add_up_to_the_count(start_minute: int, seconds: int, puts
     assert sum(spread(start, start + dt.timedelta(seconds=seconds), puts).values()) == puts
 
 
-def test_interval_across_an_hour_is_split_by_time() -> None:
+def test_interval_that_spans_two_hours_is_split_by_time() -> None:
     start = MIDNIGHT + dt.timedelta(hours=9, minutes=45)
     assert spread(start, start + 30 * MINUTE, 100) == {9: 50, 10: 50}
     assert spread(start, start + 60 * MINUTE, 100) == {9: 25, 10: 75}
 
 
-def test_end_just_after_the_hour_does_not_count_for_it() -> None:
+def test_milliseconds_across_an_hour_boundary_do_not_count() -> None:
     start = MIDNIGHT + dt.timedelta(hours=9, minutes=30, milliseconds=20)
     assert spread(start, start + 30 * MINUTE, 100) == {9: 100}
     early = MIDNIGHT + dt.timedelta(hours=9, minutes=59, seconds=59, milliseconds=990)
     assert spread(early, early + 30 * MINUTE, 100) == {10: 100}
 
 
-def test_interval_across_midnight_is_split() -> None:
+def test_interval_that_spans_midnight_is_split() -> None:
     assert spread(MIDNIGHT - 15 * MINUTE, MIDNIGHT + 15 * MINUTE, 10) == {-1: 5, 0: 5}
 
 
@@ -78,7 +78,7 @@ def test_interval_longer_than_a_week_counts_in_the_hour_of_its_end() -> None:
     assert spread(end - dt.timedelta(days=8), end, 7) == {5: 7}
 
 
-def test_maxima_hold_for_every_hour_of_the_interval(history: History) -> None:
+def test_maxima_apply_to_every_hour_of_the_interval(history: History) -> None:
     start = MIDNIGHT + dt.timedelta(hours=1, minutes=50)
     row = qest(interval_start=start, interval_end=start + 70 * MINUTE, entries_in_use=500)
     commit(history, "a", structures=structure_rows(row))

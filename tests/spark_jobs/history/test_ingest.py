@@ -187,7 +187,7 @@ def test_queue_manager_in_no_group_is_skipped(run: Run, url: str, tmp_path: Path
     assert "CSQ2" not in History.open(url).read("smds_usage")["queue_manager"].to_pylist()
 
 
-def test_damaged_record_loses_only_that_record(run: Run, tmp_path: Path) -> None:
+def test_damage_to_one_record_loses_only_that_record(run: Run, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(3), framing=Framing(block_bytes=None))
     data = bytearray(dump.read_bytes())
     at = data.index("QEST".encode("cp037")) - 600

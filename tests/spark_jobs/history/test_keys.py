@@ -95,7 +95,7 @@ def test_task_without_an_opening_time_has_the_same_key(
     assert set(rows["origin"].to_pylist()) == {"binary"}
 
 
-def test_openings_in_two_continuations_have_different_pieces(history: History) -> None:
+def test_queue_openings_in_two_continuation_records_have_different_pieces(history: History) -> None:
     rows = [
         wq(0, source="116-2 WQ", piece=20_000, opened_at=MIDNIGHT + dt.timedelta(minutes=minute))
         for minute in range(20)

@@ -1,4 +1,4 @@
-"""Kills of an ingest at any instant: the history has the whole file or is unchanged, and the next run completes it."""
+"""Ingests killed at any instant: the history has the whole file or is unchanged, and the next run completes it."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def at_commit(monkeypatch: pytest.MonkeyPatch, forced: list[str]) -> Callable[[]
 @pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="the test reads paths of open files from /proc"
 )
-def test_files_are_forced_to_disk_before_the_log_and_its_entry_after(
+def test_files_are_flushed_to_disk_before_the_commit_and_the_log_entry_after_it(
     history: History, forced: list[str], at_commit: Callable[[], None]
 ) -> None:
     at_commit()
@@ -112,7 +112,7 @@ def test_intact_log_is_not_changed(history: History) -> None:
     assert History.open(history.url, create=True).read("structure_usage").num_rows == 1
 
 
-def test_commit_fails_if_a_folder_cannot_be_forced_to_disk(
+def test_commit_fails_if_a_folder_cannot_be_flushed_to_disk(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_: int) -> None:

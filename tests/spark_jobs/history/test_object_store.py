@@ -48,7 +48,7 @@ def fill(history: History) -> None:
     history.compact(STRUCTURE_USAGE, "2026-11-20")
 
 
-def test_history_in_an_object_store_equals_that_in_a_folder(url: str, tmp_path: Path) -> None:
+def test_history_in_an_object_store_equals_the_same_history_in_a_folder(url: str, tmp_path: Path) -> None:
     far, near = History.open(url, create=True), History.open(str(tmp_path / "near"), create=True)
     assert isinstance(far.place, ObjectStore)
     assert not far.is_local
@@ -118,7 +118,7 @@ def test_large_file_is_written_in_parts_and_read_back(url: str) -> None:
     assert place.read("table=x/day=2026-11-20/big.parquet").equals(data)
 
 
-def test_object_store_without_a_history_is_an_error(url: str) -> None:
+def test_object_store_without_a_history_is_reported_as_an_error(url: str) -> None:
     with pytest.raises(HistoryError, match="There is no usage history"):
         History.open(url)
 

@@ -1,4 +1,4 @@
-"""Selection of the valid row: independent of order, binary before formatter, and separately for each piece."""
+"""Selection of the valid row: independent of order, binary rows before formatter rows, and separate for each piece."""
 
 from __future__ import annotations
 

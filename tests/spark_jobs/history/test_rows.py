@@ -1,4 +1,4 @@
-"""Conversion of decoded sections into rows of the history: selection, identity, and omissions."""
+"""Conversion of decoded sections to rows of the history: selection, identity, and omissions."""
 
 from __future__ import annotations
 

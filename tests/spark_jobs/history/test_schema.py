@@ -25,7 +25,7 @@ def test_columns_with_the_same_name_have_the_same_type() -> None:
             assert types.setdefault(field.name, field.type) == field.type, f"{table}.{field.name}"
 
 
-def test_no_column_has_the_name_of_a_partition() -> None:
+def test_no_column_has_the_name_of_a_partition_column() -> None:
     assert all("table" not in stored_schema(table).names for table in (*TABLES, FILES))
 
 

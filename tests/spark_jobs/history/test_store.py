@@ -74,7 +74,7 @@ def test_history_of_an_older_release_gets_new_columns(tmp_path: Path) -> None:
     assert names == set(schema.names)
 
 
-def test_file_url_names_the_same_folder(tmp_path: Path) -> None:
+def test_file_url_and_path_refer_to_the_same_history(tmp_path: Path) -> None:
     history = History.open((tmp_path / "h").as_uri(), create=True)
     commit(history, "a", structures=structure_rows(qest()))
     assert contents(History.open(str(tmp_path / "h"))) == contents(history)
@@ -258,7 +258,7 @@ def test_file_with_the_same_answers_is_already_stored(history: History) -> None:
     assert ledger.stored(sha256("b"), given={}, keep_from=None) is None
 
 
-def test_file_with_other_answers_replaces_its_rows(history: History) -> None:
+def test_file_with_different_answers_replaces_its_rows(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(0, qsg="SQ04"), qest(1, qsg="SQ04")))
     commit(history, "b", structures=structure_rows(qest(9)))
     commit(history, "a", structures=structure_rows(qest(0)), answers={"qsg": {"SYSA:CSQ1": "SQ03"}})
@@ -283,7 +283,7 @@ def test_forgotten_file_can_be_ingested_again(history: History) -> None:
     assert len(ends(history)) == 1
 
 
-def test_display_repeated_at_another_time_is_two_observations(history: History) -> None:
+def test_display_repeated_at_another_time_counts_as_two_observations(history: History) -> None:
     for hour in (9, 10):
         at = MIDNIGHT + dt.timedelta(hours=hour)
         source = Source(new_commit_id(), "status", sha256("status"))
@@ -493,7 +493,7 @@ def test_observation_at_the_start_of_the_period_is_included(history: History) ->
     assert history.read(STRUCTURE_USAGE, end=at).num_rows == 0
 
 
-def test_task_that_ran_for_days_is_found_on_each_of_them(history: History) -> None:
+def test_task_that_ran_for_several_days_is_found_on_each_day(history: History) -> None:
     long = wq(200, interval_start=MIDNIGHT)
     commit(history, "a", queues=queue_rows(long))
     assert history.read("queue_usage", start=MIDNIGHT, end=MIDNIGHT + dt.timedelta(hours=1)).num_rows == 1
@@ -529,7 +529,7 @@ def test_rows_without_their_key_columns_are_refused(history: History, lacking: s
         staged(history, "a", structures=structure_rows({**qest(), lacking: None}))
 
 
-def test_rows_with_another_schema_are_refused(history: History) -> None:
+def test_rows_with_a_different_schema_are_refused(history: History) -> None:
     with pytest.raises(HistoryError, match="do not have its columns"):
         staged(history, "a", structures=pa.table({"qsg": ["SQ03"]}))
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of Java and Spark."""
+"""Fixtures for the tests of Java and Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection of Java, and messages on the rejected ones."""
+"""Selection of a Java, and messages about rejected ones."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def test_java_on_path_is_used_without_java_home(
     assert (found.home, found.major_version, found.origin) == (home, 21, "PATH")
 
 
-def test_java_on_path_that_starts_another_returns_its_home(fake_java: FakeJava, launcher_dir: Path) -> None:
+def test_java_on_path_that_starts_another_java_gives_the_home_of_that_java(
+    fake_java: FakeJava, launcher_dir: Path
+) -> None:
     home = fake_java("real", version="21")
     shim = fake_java.script("shim", f'exec "{home}/bin/java" "$@"\n')
     assert find_java({"PATH": str(shim / "bin")}, launcher_dir=launcher_dir).home == home

@@ -1,4 +1,4 @@
-"""Spark sessions on this machine, with and without Java of the machine."""
+"""Spark sessions on this machine, with and without an installed Java."""
 
 from __future__ import annotations
 

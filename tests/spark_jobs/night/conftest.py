@@ -1,4 +1,4 @@
-"""Fixtures of the tests of nightly runs."""
+"""Fixtures for the tests of nightly runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nightly runs without Spark, in this process or in one to kill: by tests.forked, with HISTORY OUT [--die STEP].
+"""Nightly runs without Spark, in this process or in one that is killed: tests.forked, with HISTORY OUT [--die STEP].
 
 The days are reduced in plain Python; everything else is the job's own.
 """

@@ -1,4 +1,4 @@
-"""Daily statistics collected as input of fits, forecasts and findings."""
+"""Daily statistics collected as the input of fits, forecasts and findings."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_last_day_after_few_earlier_days_needs_its_last_hour() -> None:
     assert whole((0, ALL_HOURS, 24.0), (1, ALL_HOURS, 23.5)) == [True, True]
 
 
-def test_incomplete_last_day_is_not_forecast_from(tmp_path: Path) -> None:
+def test_forecast_starts_from_the_day_before_an_incomplete_last_day(tmp_path: Path) -> None:
     history = history_at_once(tmp_path / "history", range(45), structures=1, every=6)
     commit(history, "part.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + 45 * DAY + 6 * HOUR, entries_in_use=1)]})
     found = plain_night(history.url, republish=True)
@@ -251,7 +251,7 @@ VALUES = st.one_of(st.none(), st.integers(-5, 5))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2), VALUES), max_size=30))
-def test_groups_match_a_dictionary(rows: list[tuple[str | None, int, int | None]]) -> None:
+def test_groups_match_grouping_with_a_dictionary(rows: list[tuple[str | None, int, int | None]]) -> None:
     schema = pa.schema([("text", pa.string()), ("number", pa.int64()), ("value", pa.int64())])
     table = pa.Table.from_arrays(
         [pa.array([row[place] for row in rows], schema[place].type) for place in range(3)], schema=schema

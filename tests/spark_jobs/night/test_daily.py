@@ -96,7 +96,7 @@ def test_concurrent_first_runs_are_both_stored_once(
     assert [len(daily.read().files(STRUCTURE, month)) for month in ("2026-01", "2026-02")] == [1, 1]
 
 
-def test_replace_restarts_from_a_month_changed_meanwhile(tmp_path: Path) -> None:
+def test_replace_starts_again_if_a_month_changed_meanwhile(tmp_path: Path) -> None:
     daily, other = Daily(str(tmp_path)), Daily(str(tmp_path))
     daily.replace(statistics(JANUARY), filed(JANUARY))
     stale, fresh = [daily.read()], other.read
@@ -241,7 +241,7 @@ def test_empty_or_missing_history_gives_no_days(tmp_path: Path) -> None:
     assert not (tmp_path / "missing").exists()
 
 
-def test_unpublished_results_are_returned_again(tmp_path: Path) -> None:
+def test_results_that_were_not_published_are_returned_again(tmp_path: Path) -> None:
     """The run was killed after storing the statistics, so that the application still has the previous figures."""
     history = make_history(tmp_path / "history", range(2))
     stored = plain_night(history.url)
@@ -312,7 +312,7 @@ def test_fingerprint_depends_on_history_version_and_rules(
     assert POLICY in KINDS
 
 
-def test_batch_size_follows_from_the_previous_batch(tmp_path: Path) -> None:
+def test_batch_size_depends_on_the_previous_batch(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(12))
     snapshot = history.snapshot()
     days = sorted({part.day for part in snapshot.parts if part.table != "files"})
@@ -333,7 +333,7 @@ def test_batch_size_follows_from_the_previous_batch(tmp_path: Path) -> None:
     assert len(found) > 2
 
 
-def test_few_statistics_leave_the_rest_to_one_batch(tmp_path: Path) -> None:
+def test_all_remaining_days_form_one_batch_if_statistics_are_few(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(12))
     snapshot = history.snapshot()
     days = sorted({part.day for part in snapshot.parts if part.table != "files"})

@@ -1,4 +1,4 @@
-"""Findings of a nightly run, and near misses."""
+"""Findings of a nightly run, and cases just below their limits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_ordinary_structure_has_no_findings() -> None:
     assert codes(replace(USUAL, plans=(PLAN,), forecasts=[forecast(p50=None, state="beyond")])) == []
 
 
-def test_full_structure_is_an_error_for_a_week() -> None:
+def test_full_structure_is_reported_as_an_error_for_a_week() -> None:
     full = [*days(89), Day(LAST - dt.timedelta(days=6), full_count=3), Day(LAST, full_count=1)]
     found = only(replace(USUAL, days=full))
     assert (found["code"], found["severity"], found["day"]) == ("STRUCTURE_WAS_FULL", "error", "2026-11-20")
@@ -116,7 +116,7 @@ def test_finding_on_lead_time_names_the_most_serious_level_and_ignores_offload()
     assert codes(replace(USUAL, forecasts=forecasts[:1])) == []
 
 
-def test_level_already_passed_has_0_days() -> None:
+def test_level_already_passed_is_0_days_away() -> None:
     found = only(
         replace(
             USUAL,

@@ -148,7 +148,7 @@ def test_unexpected_error_prints_a_message_and_keeps_old_results(
     assert out.read_text() == "before"
 
 
-def test_job_imports_nothing_of_the_application() -> None:
+def test_job_does_not_import_the_application() -> None:
     command = "import sys; from spark_jobs.night.__main__ import main; assert not [m for m in sys.modules if m.split('.')[0] in ('app', 'sqlalchemy')]; main(['--help'])"
     done = subprocess.run(
         [sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=False
@@ -257,7 +257,7 @@ def test_plan_supplies_levels_missing_in_the_policy() -> None:
     )
 
 
-def test_structure_that_cannot_grow_is_full_at_size() -> None:
+def test_structure_that_cannot_grow_has_size_as_its_only_level() -> None:
     assert level_values(limits_of(series(), Policy(size_bytes=512 * MIB), None, base_bytes=22 * MIB)) == [
         ("SIZE", 200_000)
     ]

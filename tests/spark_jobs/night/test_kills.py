@@ -1,4 +1,4 @@
-"""Kills of a nightly run at any instant: the next run gives the results of an undisturbed one, as do concurrent runs."""
+"""Nightly runs killed at any instant: the next run gives the results of an undisturbed one, as do concurrent runs."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def test_concurrent_runs_give_the_results_of_one(changed: ChangedHistory, tmp_pa
     changed.check(history)
 
 
-def test_file_stored_during_a_run_is_in_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_stored_during_a_run_is_included_in_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     history = make_history(tmp_path / "history", range(2), structures=1, every=12)
     before = fingerprints(history, history.snapshot())
     replaced = Daily.replace

@@ -24,7 +24,7 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield f"s3://{BUCKET}/site/history"
 
 
-def test_run_on_an_object_store_equals_that_on_a_folder(url: str, tmp_path: Path) -> None:
+def test_run_gives_the_same_results_for_an_object_store_and_a_folder(url: str, tmp_path: Path) -> None:
     far, near = (
         History.open(url, create=True),
         make_history(tmp_path / "near", range(2), structures=1, every=12),

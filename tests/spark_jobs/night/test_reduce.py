@@ -146,7 +146,7 @@ def mixture(folder: Path) -> History:
     return history
 
 
-def test_spark_statistics_match_those_calculated_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_statistics_match_a_calculation_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
     history = mixture(tmp_path / "history")
     snapshot = history.snapshot()
     twins = {
@@ -159,7 +159,7 @@ def test_spark_statistics_match_those_calculated_row_by_row(spark: SparkSession,
         assert by_hand[kind]
 
 
-def test_interval_counts_for_the_day_of_its_middle(spark: SparkSession, tmp_path: Path) -> None:
+def test_interval_counts_for_the_day_of_its_midpoint(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     over = MIDNIGHT + DAY + 20 * dt.timedelta(minutes=1)
     commit(

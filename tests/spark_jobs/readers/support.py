@@ -1,4 +1,4 @@
-"""Shared code of the tests of readers: texts like those of a site, composed for the tests."""
+"""Shared code for the tests of readers: texts like those of a site, written for the tests."""
 
 from __future__ import annotations
 

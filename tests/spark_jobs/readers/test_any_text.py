@@ -1,4 +1,4 @@
-"""Any text as any kind gives rows in the schema of the history, problems and questions, or the documented error."""
+"""Any text, read as any kind, gives valid rows, problems and questions, or the documented error."""
 
 from __future__ import annotations
 

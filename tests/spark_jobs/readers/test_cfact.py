@@ -166,7 +166,7 @@ def dds(columns: list[str], table: list[list[Any]]) -> str:
     )
 
 
-def test_data_server_answer_contains_its_interval(tmp_path: Path) -> None:
+def test_data_server_response_contains_its_interval(tmp_path: Path) -> None:
     text = dds(NAMES, TABLE)
     assert detect(text.encode()).kind == "cfact_json"
     result = read_text(tmp_path, text, "cfact_json")
@@ -200,6 +200,6 @@ def test_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
         '{"columnHeaders": {"col": "x"}, "row": 1}',
     ],
 )
-def test_json_with_another_structure_is_refused(tmp_path: Path, text: str) -> None:
+def test_json_in_an_unknown_form_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(NotReadable):
         read_text(tmp_path, text, "cfact_json")

@@ -61,7 +61,7 @@ def test_detection_does_not_depend_on_the_encoding(content: str, encoding: str) 
     assert detect(content.encode(encoding)).kind in {"mqsmf_csv", "cfstatus"}
 
 
-def test_command_without_an_answer_is_not_a_display() -> None:
+def test_command_without_a_response_is_not_a_display() -> None:
     with pytest.raises(KindUnknown):
         detect(b"DISPLAY CFSTATUS(APP1) TYPE(SUMMARY)\nDIS CFSTRUCT(APP1) ALL\n")
 
@@ -82,7 +82,7 @@ def test_undetected_kind_is_reported(content: bytes, said: str) -> None:
         detect(content)
 
 
-def test_detection_tolerates_a_character_cut_at_the_end() -> None:
+def test_detection_tolerates_an_incomplete_character_at_the_end() -> None:
     text = support.QEST_HEADING + "\n" + "é" * 40_000
     assert detect(text.encode()[:65_536]).kind == "mqsmf_csv"
 

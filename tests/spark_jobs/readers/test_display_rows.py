@@ -1,4 +1,4 @@
-"""Displays and messages become rows with the given time, and only with names that are certain."""
+"""Displays and messages are converted to rows with the given time, and only with names that are certain."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def test_structures_other_than_lists_are_skipped(tmp_path: Path) -> None:
         (support.IXC585E, "messages"),
     ],
 )
-def test_display_without_a_time_requests_it(tmp_path: Path, text: str, kind: Kind) -> None:
+def test_missing_time_of_a_display_is_requested(tmp_path: Path, text: str, kind: Kind) -> None:
     result = read_text(tmp_path, text, kind, qsg_of=GROUPS)
     assert [ask.what for ask in result.asks] == ["observed_at"]
     assert result.tables == {}
 
 
-def test_display_without_a_group_requests_the_group(tmp_path: Path) -> None:
+def test_missing_group_of_a_display_is_requested(tmp_path: Path) -> None:
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED)
     (ask,) = result.asks
     assert (ask.what, ask.system_id, ask.queue_manager) == ("qsg", "ANY", "QM01")
@@ -138,13 +138,13 @@ def test_display_without_a_group_requests_the_group(tmp_path: Path) -> None:
     assert rows(result, "structure_usage")[0]["qsg"] == "QSG9"
 
 
-def test_queue_manager_name_in_two_groups_requests_the_group(tmp_path: Path) -> None:
+def test_group_is_requested_for_a_queue_manager_name_in_two_groups(tmp_path: Path) -> None:
     two = {("SYSA", "QM01"): "QSG1", ("SYSB", "QM01"): "QSG2"}
     result = read_text(tmp_path, support.CFSTATUS, "cfstatus", observed_at=OBSERVED, qsg_of=two)
     assert [ask.what for ask in result.asks] == ["qsg"]
 
 
-def test_answer_without_the_name_of_its_queue_manager_is_reported(tmp_path: Path) -> None:
+def test_response_without_the_name_of_its_queue_manager_is_reported(tmp_path: Path) -> None:
     bare = support.CFSTATUS[support.CFSTATUS.index("CFSTATUS(") : support.CFSTATUS.index("CSQ9022I")]
     result = read_text(tmp_path, bare, "cfstatus", observed_at=OBSERVED, qsg_of=GROUPS)
     assert result.tables == {}
@@ -164,7 +164,7 @@ def test_log_with_dates_needs_a_zone_and_no_time_of_observation(tmp_path: Path) 
     )
 
 
-def test_times_without_a_date_become_the_last_such_times_before_the_observation(tmp_path: Path) -> None:
+def test_time_without_a_date_is_dated_to_its_last_occurrence_before_the_observation(tmp_path: Path) -> None:
     morning = support.IXC585E.replace("*IXC585E", "10.21.33 STC01234 *IXC585E")
     evening = support.IXC588I.replace("IXC588I", "22.00.00 STC01234 IXC588I")
     result = read_text(tmp_path, morning + evening, "messages", observed_at=OBSERVED, zone=EAST)
@@ -193,7 +193,7 @@ def test_size_too_large_to_be_stored_drops_the_row(tmp_path: Path) -> None:
     assert "too large" in result.problems[0].message
 
 
-def test_display_rows_have_the_counts_of_space_usage(tmp_path: Path) -> None:
+def test_display_rows_have_the_counts_under_space_usage(tmp_path: Path) -> None:
     """The job reads with the reader of the core: a block of storage-class memory changes no row."""
     counts = support.IXC360I.index("                IN-USE        TOTAL     %\n")
     block = "  STORAGE-CLASS MEMORY:     100 M          4 G     2\n   ENTRIES:     900 1000 90\n   ELEMENTS:    900 1000 90\n"

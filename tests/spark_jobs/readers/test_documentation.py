@@ -1,4 +1,4 @@
-"""The page on other inputs matches the readers."""
+"""The documentation of other inputs matches the readers."""
 
 from __future__ import annotations
 

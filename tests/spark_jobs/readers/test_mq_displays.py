@@ -39,13 +39,13 @@ def test_cfstatus_is_read() -> None:
         lambda text: text[text.index("CFSTATUS(") :],
     ],
 )
-def test_layout_of_the_lines_does_not_matter(change: object) -> None:
+def test_cfstatus_is_read_in_any_line_layout(change: object) -> None:
     assert callable(change)
     (status,) = read_mq(change(support.CFSTATUS)).statuses
     assert (status.name, status.size_used_percent, status.entries_used) == ("APPLICATION1", 12, 1200)
 
 
-def test_answers_without_line_breaks_are_all_read() -> None:
+def test_responses_without_line_breaks_are_all_read() -> None:
     names = [f"APPLICATION{n}" for n in range(1, 30)]
     text = " ".join(support.CFSTATUS.replace("APPLICATION1", name).replace("\n", " ") for name in names)
     assert len(text) > 8000
@@ -54,7 +54,7 @@ def test_answers_without_line_breaks_are_all_read() -> None:
     assert {status.entries_used for status in found.statuses} == {1200}
 
 
-def test_each_answer_has_the_name_of_its_queue_manager() -> None:
+def test_each_response_has_the_name_of_its_queue_manager() -> None:
     text = support.CFSTATUS + support.CFSTATUS.replace("QM01", "QM02").replace("APPLICATION1", "CSQ_ADMIN")
     assert [(each.name, each.queue_manager) for each in read_mq(text).statuses] == [
         ("APPLICATION1", "QM01"),
@@ -80,7 +80,7 @@ def test_invalid_values_are_left_out_and_reported() -> None:
     assert sorted(problem.line for problem in found.problems) == [2, 3, 4]
 
 
-def test_structure_in_no_coupling_facility_has_nulls() -> None:
+def test_structure_outside_any_coupling_facility_has_nulls() -> None:
     text = support.CFSTATUS.replace("STATUS(ACTIVE)", "STATUS(NOTFOUND)")
     for keyword, value in (
         ("SIZEMAX", "524288"),
@@ -104,7 +104,7 @@ def test_empty_structure_has_no_entries_or_elements_in_use() -> None:
     assert (status.size_used_percent, status.entries_used) == (0, 0)
 
 
-def test_truncated_answer_is_reported_with_its_line() -> None:
+def test_truncated_response_is_reported_with_its_line() -> None:
     whole = read_mq(support.CFSTATUS).statuses[0]
     for length in range(
         support.CFSTATUS.index("+QM01 CSQMDRTC  D"), support.CFSTATUS.index(" DETAILS\nCSQ9")
@@ -119,7 +119,7 @@ def test_truncated_answer_is_reported_with_its_line() -> None:
                 assert getattr(status, name) in {None, getattr(whole, name)}, text
 
 
-def test_missing_keywords_of_a_truncated_answer_are_listed() -> None:
+def test_missing_keywords_of_a_truncated_response_are_listed() -> None:
     text = support.CFSTATUS[: support.CFSTATUS.index("ENTSMAX")] + "ENTSMAX(2291"
     messages = [(problem.line, problem.message) for problem in read_mq(text).problems]
     assert messages[0][0] == 10
@@ -130,13 +130,13 @@ def test_missing_keywords_of_a_truncated_answer_are_listed() -> None:
     )
 
 
-def test_definition_without_an_end_is_reported() -> None:
+def test_unterminated_definition_is_reported() -> None:
     text = support.CFSTRUCT[: support.CFSTRUCT.index("DSGROUP")]
     (problem,) = read_mq(text).problems
     assert (problem.line, "no END CFSTRUCT DETAILS" in problem.message) == (8, True)
 
 
-def test_truncated_first_answer_is_reported_before_another() -> None:
+def test_truncated_first_response_is_reported_before_another() -> None:
     cut = support.CFSTATUS[: support.CFSTATUS.index("ENTSUSED")]
     found = read_mq(cut + support.CFSTATUS.replace("APPLICATION1", "APP2"))
     assert [status.name for status in found.statuses] == ["APPLICATION1", "APP2"]
@@ -183,7 +183,7 @@ def test_definition_with_parentheses_in_its_description_is_read() -> None:
     assert struct.attributes["DESCR"] == "Payments (both sites)"
 
 
-def test_command_is_not_an_answer() -> None:
+def test_command_is_not_read_as_a_response() -> None:
     assert read_mq("+QM01 DIS CFSTATUS(APP1) TYPE(SUMMARY)\n").is_empty
 
 

@@ -1,4 +1,4 @@
-"""Answers to DISPLAY become records, in the framing of runmqsc, the console or CSQUTIL, or without any."""
+"""Responses to DISPLAY are read as records, with the framing of runmqsc, the console or CSQUTIL, or without any."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def plain(record: Record) -> dict[str, str]:
     return {key: value.text for key, value in record.values.items()}
 
 
-def test_runmqsc_answers_are_read() -> None:
+def test_runmqsc_responses_are_read() -> None:
     assert names(RUNMQSC) == [
         ("CLUSQMGR", "A", 7, "A"),
         ("CLUSQMGR", "B", 12, "A"),
@@ -97,7 +97,7 @@ def test_runmqsc_answers_are_read() -> None:
     assert (found.records[0].line_of("STATUS"), found.records[0].line_of("NETPRTY")) == (10, 7)
 
 
-def test_console_answer_is_read() -> None:
+def test_console_response_is_read() -> None:
     found = read_records(CONSOLE)
     (status,) = found.records
     assert (status.kind, status.name, status.queue_manager) == ("CHSTATUS", "TO.B", "ZQS1")
@@ -161,7 +161,7 @@ def test_displays_of_other_objects_are_ignored() -> None:
     assert names(text) == []
 
 
-def test_command_is_not_an_answer() -> None:
+def test_command_is_not_read_as_a_response() -> None:
     assert (
         names("DIS CLUSQMGR(*) ALL\n     1 : ALTER QMGR CLWLUSEQ(ANY) QMNAME(X)\n       : QUEUE(Q1)\n") == []
     )
@@ -177,7 +177,7 @@ def test_only_requested_kinds_are_returned_and_reported() -> None:
     assert problem.message == "MAXDEPTH appears twice for QUEUE(Q1): the first is kept."
 
 
-def test_value_without_an_end_is_reported_where_it_is_read() -> None:
+def test_unterminated_value_is_reported_where_it_is_read() -> None:
     text = "CLUSQMGR(A) CHANNEL(TO.A) STATUS(RUNN"
     assert read_records(text).problems == ()
     found = read_records(text, reads=frozenset({"STATUS"}))
@@ -185,7 +185,7 @@ def test_value_without_an_end_is_reported_where_it_is_read() -> None:
     assert "STATUS(RUNN is truncated" in found.problems[0].message
 
 
-def test_answer_without_an_end_is_marked() -> None:
+def test_unterminated_response_is_marked() -> None:
     (status,) = read_records(CONSOLE[: CONSOLE.index("SUBSTATE")]).records
     assert status.is_cut
 
@@ -204,5 +204,5 @@ def test_reading_accepts_any_text(text: str) -> None:
     )
 
 
-def test_text_without_an_end_is_read_quickly() -> None:
+def test_unterminated_text_is_read_quickly() -> None:
     assert read_records("QUEUE(" * 100_000 + "\n 'x" * 100_000).records == ()

@@ -1,4 +1,4 @@
-"""The project's own CSV: values are read unchanged, and impossible ones reported."""
+"""The project's own CSV: values are read unchanged, and impossible ones are reported."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_pending_policy_and_second_instance_are_read_separately() -> None:
     assert found.connectors == ("CSQEQSG1QM0101",)
 
 
-def test_lists_may_continue_on_the_next_lines() -> None:
+def test_lists_that_continue_on_the_next_lines_are_read() -> None:
     text = support.IXC360I.replace(
         "  PREFERENCE LIST: CF01     CF02\n", "  PREFERENCE LIST: CF01     CF02\n                   CF03\n"
     ).replace(
@@ -109,7 +109,7 @@ def test_lists_may_continue_on_the_next_lines() -> None:
     assert found.exclist == ("QSG1CSQ_ADMIN", "QSG1CSQSYSAPPL", "OTHER01")
 
 
-def test_several_structures_in_one_answer_are_read() -> None:
+def test_several_structures_in_one_response_are_read() -> None:
     second = support.IXC360I[support.IXC360I.index("STRNAME:") :].replace("QSG1APPLICATION1", "QSG1CSQ_ADMIN")
     found = read_xcf(support.IXC360I + second)
     assert [each.name for each in found.structures] == ["QSG1APPLICATION1", "QSG1CSQ_ADMIN"]
@@ -124,7 +124,7 @@ def test_display_without_line_breaks_is_read() -> None:
     assert (structure.policy_size_bytes, structure.allow_auto_alter) == (512 * M, False)
 
 
-def test_500_structures_in_one_answer_are_all_read() -> None:
+def test_500_structures_in_one_response_are_all_read() -> None:
     second = support.IXC360I[support.IXC360I.index("STRNAME:") :]
     found = read_xcf(support.IXC360I + second * 499)
     assert len(found.structures) == 500
@@ -182,7 +182,7 @@ def test_counts_marked_as_none_are_not_reported(written: str) -> None:
         "  ENTRIES:\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}1200\N{NO-BREAK SPACE}111234\N{NO-BREAK SPACE}1",
     ],
 )
-def test_line_of_counts_broken_by_a_console_is_read(wrapped: str) -> None:
+def test_line_of_counts_wrapped_by_a_console_is_read(wrapped: str) -> None:
     found = read_xcf(support.IXC360I.replace(ENTRIES, wrapped))
     (instance,) = found.structures[0].instances
     assert (instance.entries_in_use, instance.entries_total, instance.elements_total) == (
@@ -348,7 +348,7 @@ def in_syslog(text: str, *, number: str = "313") -> str:
     "text",
     [support.IXC360I.split("\n", 1)[1], support.IXC585E, support.IXC582I, support.IXC588I, support.IXL015I],
 )
-def test_syslog_gives_the_same_as_the_console(text: str) -> None:
+def test_syslog_gives_the_same_result_as_the_console(text: str) -> None:
     def bare(found: XcfText) -> list[object]:
         """Return the result without line numbers and time stamps."""
         every: list[Any] = [
@@ -496,7 +496,7 @@ def counted(text: str) -> tuple[int | None, ...]:
 
 @pytest.mark.parametrize("block", STORAGE_CLASS_BLOCKS.values(), ids=STORAGE_CLASS_BLOCKS)
 @pytest.mark.parametrize("gap", ["", "\n", "\n\n"], ids=["close", "blank", "blanks"])
-def test_counts_come_from_space_usage_wherever_storage_class_memory_is(block: str, gap: str) -> None:
+def test_counts_come_from_space_usage_wherever_storage_class_memory_appears(block: str, gap: str) -> None:
     for shown in (f"{block}{gap}{PUBLISHED}", f"{PUBLISHED}{gap}{block}"):
         text = support.IXC360I.replace(USAGE, shown)
         assert text != support.IXC360I
@@ -519,13 +519,13 @@ def test_storage_class_memory_alone_gives_no_counts_and_a_truncation_problem() -
         assert "ENTRIES and ELEMENTS" in problem.message
 
 
-def test_missing_storage_class_memory_is_not_a_block() -> None:
+def test_storage_class_memory_without_a_value_does_not_start_a_block() -> None:
     for word in ("N/A", "NONE"):
         text = support.IXC360I.replace(COLUMNS, f"  STORAGE-CLASS MEMORY: {word}\n")
         assert counted(text) == (1200, 111_234, 8100, 667_404)
 
 
-def test_each_instance_of_a_duplexed_structure_has_the_counts_of_its_own_space_usage() -> None:
+def test_each_instance_of_a_duplexed_structure_has_its_own_space_usage_counts() -> None:
     head, _, instance = support.IXC360I.partition(" ACTIVE STRUCTURE\n ----------------\n")
     old = instance.replace(USAGE, f"{STORAGE_CLASS}{PUBLISHED}")
     new = instance.replace(USAGE, f"{PUBLISHED.replace('6708', '6709')}{STORAGE_CLASS}")

@@ -78,7 +78,7 @@ def reported(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
-def test_group_is_requested_only_without_a_map_among_the_files(
+def test_group_is_requested_only_if_no_map_is_among_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "made"

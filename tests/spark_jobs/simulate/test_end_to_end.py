@@ -1,4 +1,4 @@
-"""From `cfplan simulate` and `cfplan ingest DIR/*` to `cfplan history export`: every figure is correct."""
+"""From `cfplan simulate` and `cfplan ingest DIR/*` to `cfplan history export`: every figure matches the truth file."""
 
 from __future__ import annotations
 

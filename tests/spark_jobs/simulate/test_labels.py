@@ -1,4 +1,4 @@
-"""Figures of a simulated group are labelled as simulated, and no others."""
+"""Only figures of a simulated group are labelled as simulated."""
 
 from __future__ import annotations
 

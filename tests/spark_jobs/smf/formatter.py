@@ -1,4 +1,4 @@
-"""Output of IBM's formatter (mq-smf-csv) mapped to the columns of the decoder, as in docs/reference/smf-records.md."""
+"""Output of IBM's formatter (mq-smf-csv) in the columns of the decoder; docs/reference/smf-records.md has the mapping."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def counted(found: RangeResult) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "not spanned"])
-def test_flipped_bit_in_a_header_loses_only_that_record(name: str) -> None:
+def test_flipped_bit_in_a_header_causes_the_loss_of_only_that_record(name: str) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)
     data = dump(records, framing)
@@ -164,7 +164,9 @@ def test_flipped_bit_in_a_header_loses_only_that_record(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rdw", "bdw", "short blocks"])
 @pytest.mark.parametrize(("begin", "end"), [(0, 4), (2, 7)])
-def test_flipped_bit_in_a_descriptor_word_loses_only_one_record(name: str, begin: int, end: int) -> None:
+def test_flipped_bit_in_a_descriptor_word_causes_the_loss_of_only_one_record(
+    name: str, begin: int, end: int
+) -> None:
     framing = FRAMINGS[name]
     records = small_records(11)[begin:end]
     data = dump(records, framing)
@@ -196,7 +198,7 @@ def test_truncated_dump_keeps_complete_records_and_reports_lost_bytes(framing: F
             assert found.accounting.lost_bytes <= length - last
 
 
-def test_inserted_or_removed_bytes_lose_only_that_record() -> None:
+def test_inserted_or_removed_bytes_cause_the_loss_of_only_that_record() -> None:
     framing = FRAMINGS["rdw"]
     pick = random.Random(5)
     for records, number in stretches_of(small_records(11)):
@@ -212,7 +214,7 @@ def test_inserted_or_removed_bytes_lose_only_that_record() -> None:
                 assert counted(check(damaged, framing)) == kept, (number, at - begin, size)
 
 
-def test_quarantine_has_position_and_reason() -> None:
+def test_quarantined_record_has_a_position_and_a_reason() -> None:
     framing = FRAMINGS["not spanned"]
     records = small_records(11)
     data = bytearray(dump(records, framing))

@@ -46,7 +46,7 @@ def test_every_byte_of_a_real_dump_is_accounted_for(dump: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["qest", "qesd", "wq"])
-def test_verified_fields_occur_with_a_value(table: str) -> None:
+def test_exactly_the_verified_fields_have_a_value_in_the_samples(table: str) -> None:
     folder = samples()
     rows = [row for dump, of in PAIRS if of == table for row in decoded(folder / f"{dump}.dat", table)]
     section = layout(table)

@@ -38,7 +38,7 @@ def test_extended_block_descriptor_words_are_read() -> None:
     assert rows_of([found], "wq")
 
 
-def test_concatenated_dumps_are_one_dump() -> None:
+def test_concatenated_dumps_are_read_as_one_dump() -> None:
     data = small_dump(1) + small_dump(2) + small_dump(3)
     found = decode_bytes(data, sections=SECTIONS)
     assert found.accounting.quarantined == []
@@ -114,7 +114,7 @@ def test_truncated_gzip_dump_keeps_complete_records(tmp_path: Path) -> None:
     assert cut.reason.startswith("the compressed file is truncated")
 
 
-def test_gzip_members_are_one_dump_and_trailing_zeros_are_ignored() -> None:
+def test_gzip_members_are_read_as_one_dump_and_trailing_zeros_are_ignored() -> None:
     data = small_dump(1, Framing(kind="gzip+rdw")) + small_dump(2, Framing(kind="gzip+rdw")) + bytes(500)
     found = decode_bytes(data, sections=SECTIONS)
     assert found.records["115-2"] == 2

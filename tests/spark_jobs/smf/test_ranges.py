@@ -1,4 +1,4 @@
-"""Ranges of a dump give the rows of the whole dump, and prove that they adjoin."""
+"""Ranges of a dump give the rows of the whole dump, and gaps between them are detected."""
 
 from __future__ import annotations
 

@@ -101,7 +101,9 @@ def _one(make: RowMaker, kind: str, head: Header) -> list[tuple[bytes, Expected]
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(plans, framings)
-def test_rows_survive_any_framing_release_and_mixture(plan: tuple[int, list[str]], framing: Framing) -> None:
+def test_rows_are_unchanged_after_a_round_trip_in_any_framing_release_and_mixture(
+    plan: tuple[int, list[str]], framing: Framing
+) -> None:
     records, expected = random_records(*plan)
     data = dump(records, framing)
     found = decode_bytes(data, sections=SECTIONS)
@@ -155,7 +157,7 @@ def test_rows_have_the_number_of_their_record() -> None:
             assert row["file"] == "night.smf"
 
 
-def test_group_is_ignored_in_releases_that_leave_garbage() -> None:
+def test_group_is_ignored_in_releases_that_leave_garbage_in_its_field() -> None:
     make = RowMaker(2)
     rows = {"qest": [make.row("qest")]}
     early = dump([mq_record("115-2", header(release="945", qsg="SQ03"), rows)])

@@ -33,7 +33,7 @@ def test_packed_days_detects_invalid_dates(digits: str) -> None:
     assert not wire.packed_days(one(digits), 0)[1].any()
 
 
-def test_packed_days_knows_leap_years() -> None:
+def test_packed_days_accepts_leap_years() -> None:
     days, is_date = wire.packed_days(one("0124366F"), 0)
     assert is_date.all()
     assert date(1970, 1, 1) + timedelta(int(days[0])) == date(2024, 12, 31)
@@ -73,7 +73,7 @@ def test_packed_interval_reads_minutes_seconds_and_thousandths() -> None:
     assert us[0] == 14 * 60_000_000 + 59_987_000
 
 
-def test_text_drops_padding() -> None:
+def test_text_removes_padding() -> None:
     names = np.frombuffer(
         "AB  ".encode("cp037") + b"\xc3\0\0\0" + b"    ".decode().encode("cp037"), dtype=np.uint8
     )
