@@ -1,6 +1,7 @@
 """Accessibility problems that axe finds on a page.
 
-Contrast checks are the most expensive part and equal for texts with the same style, so only the first of each style is checked.
+Contrast checks are the most expensive part and give the same result for texts of one style, so only the first text of
+each style is checked.
 """
 
 from __future__ import annotations

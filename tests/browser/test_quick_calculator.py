@@ -80,7 +80,7 @@ def structure(text: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
-def test_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: bool) -> None:
+def test_form_gives_the_same_policy_for_sq03_as_rest(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/")
     page.get_by_text("Space in reserve, SIZE, CSQSYSAPPL").click()
@@ -115,7 +115,7 @@ def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext,
     assert policy(page).text_content() == by_rest(page, "policy", document(queue="APPLICATION1.IN"))
 
 
-def test_typing_updates_the_answer(new_context: NewContext) -> None:
+def test_typing_updates_the_result(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     field(page, "Messages").fill("400000")
@@ -128,7 +128,7 @@ def test_typing_updates_the_answer(new_context: NewContext) -> None:
     assert policy(page).text_content() == expected
 
 
-def test_half_typed_field_keeps_the_figures_marked_as_outdated(new_context: NewContext) -> None:
+def test_figures_are_marked_as_outdated_while_a_field_is_incomplete(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     before = policy(page).text_content()
@@ -159,7 +159,7 @@ def test_opened_details_stay_open_when_the_figures_change(new_context: NewContex
     expect(policy(page)).to_be_hidden()
 
 
-def test_late_answer_is_ignored(new_context: NewContext) -> None:
+def test_late_response_is_ignored(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/")
     held: list[Route] = []
@@ -179,7 +179,7 @@ def test_late_answer_is_ignored(new_context: NewContext) -> None:
     expect(page).to_have_url(re.compile("messages=222000"))
 
 
-def test_unreachable_service_is_reported_until_it_answers_again(new_context: NewContext) -> None:
+def test_unreachable_service_is_reported_until_it_responds_again(new_context: NewContext) -> None:
     page = new_context(expected="ERR_CONNECTION_REFUSED").new_page()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -198,7 +198,7 @@ def test_unreachable_service_is_reported_until_it_answers_again(new_context: New
     assert dialogs == []
 
 
-def test_error_status_of_an_answer_is_reported(new_context: NewContext) -> None:
+def test_error_status_of_a_response_is_reported(new_context: NewContext) -> None:
     page = new_context(expected="status of 503").new_page()
     page.goto("/")
     page.route(lambda url: "messages=" in url, lambda route: route.fulfill(status=503, body="busy"))

@@ -24,7 +24,7 @@ def test_pasted_events_are_read_by_keyboard(page: Page) -> None:
     expect(page.get_by_label("Active members")).to_have_value("QM1, QM2, QM3")
 
 
-def test_files_of_two_queue_managers_are_one_set_without_scripts(new_context: NewContext) -> None:
+def test_files_of_two_queue_managers_are_read_as_one_set_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/events/read")
 

@@ -25,7 +25,7 @@ def test_pasted_texts_are_explained_by_keyboard_only(page: Page) -> None:
     expect(page.get_by_label("Displays of the sending queue manager")).to_have_value(FIRST.displays)
 
 
-def test_files_are_explained_without_a_script(new_context: NewContext) -> None:
+def test_files_are_explained_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/cluster/explain")
 
@@ -39,7 +39,7 @@ def test_files_are_explained_without_a_script(new_context: NewContext) -> None:
     expect(page.get_by_text("TO.MQA1 is in doubt about a batch.")).to_be_visible()
 
 
-def test_form_without_a_browse_shows_the_error_at_its_field(page: Page) -> None:
+def test_form_without_browse_output_shows_the_error_next_to_its_field(page: Page) -> None:
     page.goto("/cluster/explain")
     page.get_by_role("button", name="Explain").click()
     expect(page.get_by_role("alert")).to_contain_text("Browse: Has no messages.")

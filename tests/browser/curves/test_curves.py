@@ -76,7 +76,7 @@ def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) 
     assert reached == list(range(len(expected)))
 
 
-def test_forecast_chart_has_peaks_fan_and_levels_and_zooms_to_days(page: Page) -> None:
+def test_forecast_chart_shows_peaks_fan_and_levels_and_zooms_to_days(page: Page) -> None:
     page.goto(FORECAST)
     drawn(page)
     plot = page.locator("#elements .plot")
@@ -96,7 +96,7 @@ def test_forecast_chart_has_peaks_fan_and_levels_and_zooms_to_days(page: Page) -
     expect(plot).to_contain_text("Highest of each week")
 
 
-def test_fit_chart_has_its_points_and_zooms_to_sizes(page: Page) -> None:
+def test_fit_chart_shows_its_points_and_zooms_to_sizes(page: Page) -> None:
     page.goto("/curves/1")
     drawn(page)
     plot = page.locator(".plot")

@@ -96,7 +96,7 @@ def test_simulated_data_is_added_and_removed_by_buttons_and_labelled(page: Page)
     expect(page.get_by_role("row").filter(has_text="SIMAPP1")).to_have_count(0)
 
 
-def test_second_start_during_a_run_starts_no_other_run(page: Page) -> None:
+def test_second_start_during_a_run_does_not_start_another_run(page: Page) -> None:
     page.goto("/nights")
     other = page.context.new_page()
     other.goto("/nights")

@@ -1,4 +1,4 @@
-"""Lists, histories, comparisons and print: nothing overflows a narrow screen or the sheet."""
+"""Lists, histories, comparisons and printed pages: nothing overflows a narrow screen or the paper."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_lists_do_not_scroll_sideways_on_a_narrow_screen(stored: Page, path: str
     expect(stored.get_by_role("link", name="API", exact=True)).to_be_in_viewport(ratio=1)
 
 
-def test_each_of_two_deleted_plans_of_one_name_is_restored_on_a_narrow_screen(stored: Page) -> None:
+def test_deleted_plans_with_the_same_name_are_restored_separately_on_a_narrow_screen(stored: Page) -> None:
     stored.set_viewport_size({"width": 390, "height": 900})
     stored.goto("/deleted-plans")
     buttons = stored.get_by_role("button", name="Restore OLD")

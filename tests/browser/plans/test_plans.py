@@ -29,7 +29,7 @@ def at(page: Page, pointer: str) -> Locator:
     return page.locator(f'[name="{pointer}"]')
 
 
-def test_plan_typed_into_the_editor_gives_the_policy_of_rest_and_command_line(
+def test_plan_entered_in_the_editor_gives_the_same_policy_as_rest_and_command_line(
     page: Page, base: str, tmp_path: Path
 ) -> None:
     page.goto("/plans")
@@ -85,7 +85,7 @@ def test_plan_typed_into_the_editor_gives_the_policy_of_rest_and_command_line(
     assert shown == asked.text == stored.text == told.stdout
 
 
-def test_typing_updates_the_result_and_shows_errors_at_their_field(page: Page) -> None:
+def test_typing_updates_the_result_and_shows_errors_next_to_their_fields(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     summary = page.locator("#summary")
@@ -113,7 +113,7 @@ def test_finding_links_to_the_field_that_causes_it(page: Page) -> None:
     assert page.url.endswith("#/structures/0/initsize")
 
 
-def test_concurrent_edits_by_two_people_lose_nothing(page: Page) -> None:
+def test_concurrent_edits_by_two_users_are_both_kept(page: Page) -> None:
     save_example(page)
     other = page.context.new_page()
     for each in (page, other):
@@ -134,7 +134,7 @@ def test_concurrent_edits_by_two_people_lose_nothing(page: Page) -> None:
     expect(at(other, "/structures/1/full_threshold")).to_have_value("80")
 
 
-def test_form_sent_before_its_page_has_loaded_shows_no_warning(page: Page) -> None:
+def test_form_submitted_before_its_page_has_loaded_shows_no_warning(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     at(page, "/structures/0/queues/0/backlog").fill("250000")
@@ -215,7 +215,7 @@ def accessibility_problems(page: Page, scheme: str) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, scheme: str) -> None:
+def test_pages_have_no_accessibility_violations_and_do_not_overflow(page: Page, scheme: str) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
     page.get_by_text("Given sizes").first.click()

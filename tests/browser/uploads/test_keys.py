@@ -101,7 +101,7 @@ def test_report_is_scrolled_and_downloaded_and_the_upload_deleted_by_keyboard(
     expect(page.get_by_text("Upload deleted.")).to_be_visible()
 
 
-def test_failed_upload_is_read_as_another_kind_by_keyboard(page: Page, dump: Callable[..., Path]) -> None:
+def test_failed_upload_is_read_as_a_different_kind_by_keyboard(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
     expect(page.get_by_text(re.compile("Read again or change"))).to_be_visible(timeout=60_000)
     tab_to(page, page.get_by_text(re.compile("Read again or change")))

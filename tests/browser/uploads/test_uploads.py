@@ -72,7 +72,7 @@ def test_uploaded_dump_shows_both_progress_bars(page: Page, dump: Callable[..., 
     expect(page.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
 
 
-def test_repeated_dump_leads_to_its_existing_page(page: Page, dump: Callable[..., Path]) -> None:
+def test_repeated_dump_opens_its_existing_page(page: Page, dump: Callable[..., Path]) -> None:
     path = dump(f"days {DAY}\n")
     choose_and_send(page, path)
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
@@ -80,14 +80,14 @@ def test_repeated_dump_leads_to_its_existing_page(page: Page, dump: Callable[...
     expect(page.get_by_text("not stored again")).to_be_visible()
 
 
-def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -> None:
+def test_uploading_several_files_opens_the_list(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump("wait 0\n", "a.smf"), dump("wait 0.1\n", "b.smf"))
     expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
     for name in ("a.smf", "b.smf"):
         expect(page.get_by_role("link", name=name)).to_be_visible()
 
 
-def test_list_updates_progress_without_moving(page: Page, dump: Callable[..., Path]) -> None:
+def test_list_updates_progress_without_layout_shifts(page: Page, dump: Callable[..., Path]) -> None:
     slow = f"say decoding 1 4\nwait 2\nsay decoding 3 4\nwait 2\ndays {DAY}\n"
     choose_and_send(page, dump(slow, "a.smf"), dump("ask\n", "b.smf"))
     expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
@@ -145,7 +145,7 @@ def test_pasted_display_asks_for_its_time(page: Page) -> None:
     expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
 
 
-def test_error_is_shown_on_the_form_and_the_selection_stays(page: Page, dump: Callable[..., Path]) -> None:
+def test_error_is_shown_on_the_form_and_the_selection_is_kept(page: Page, dump: Callable[..., Path]) -> None:
     page.goto("/new-upload")
     page.get_by_label("One or more files").set_input_files(dump("wait 0\n"))
     page.get_by_label("Time zone").fill("nowhere")
@@ -185,7 +185,7 @@ def test_upload_works_without_scripts_by_form_and_refresh(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_have_no_accessibility_violation_and_do_not_overflow(
+def test_pages_have_no_accessibility_violations_and_do_not_overflow(
     page: Page, dump: Callable[..., Path], scheme: str
 ) -> None:
     ends = {
@@ -222,7 +222,7 @@ DUMPS = Path(os.environ.get("CFPLAN_SMF_SAMPLES", Path(__file__).parents[4] / "s
 @pytest.mark.skipif(
     not (DUMPS / "TEST115.dat").exists(), reason="IBM's sample dumps are not beside the repository"
 )
-def test_real_dump_is_read_by_the_real_reader(real_page: Page) -> None:
+def test_real_dump_is_read_by_the_real_ingest_job(real_page: Page) -> None:
     page = real_page
     choose_and_send(page, DUMPS / "TEST115.dat")
     expect(page.get_by_role("heading", name="Questions")).to_be_visible(timeout=60_000)

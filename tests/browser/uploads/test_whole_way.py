@@ -1,4 +1,4 @@
-"""From a dump to a policy in a browser: the real reader, the charts, a plan from usage, and its statements."""
+"""From a dump to a policy in a browser: the real ingest job, the charts, a plan from usage, and its statements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_uploaded_dump_leads_to_a_policy(real_page: Page, real_base: str, simulated: Path) -> None:
+def test_policy_is_created_from_an_uploaded_dump(real_page: Page, real_base: str, simulated: Path) -> None:
     page = real_page
     seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
     page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))

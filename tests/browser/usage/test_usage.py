@@ -90,7 +90,7 @@ def test_interactive_chart_replaces_the_static_one(page: Page) -> None:
     ]  # fmt: skip
 
 
-def test_chart_has_the_figures_of_the_table(page: Page) -> None:
+def test_chart_shows_the_same_figures_as_the_table(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
     cells = page.locator("table").first.locator("tbody tr td:nth-child(2)")
@@ -98,7 +98,7 @@ def test_chart_has_the_figures_of_the_table(page: Page) -> None:
     assert page.evaluate("document.querySelector('.plot').data[0].y") == tabled[::-1]
 
 
-def test_hours_without_records_are_a_gap(page: Page) -> None:
+def test_hours_without_records_appear_as_a_gap(page: Page) -> None:
     page.goto(f"{STRUCTURE}?from=2026-11-20&to=2026-11-20")
     drawn(page)
     values = page.evaluate("document.querySelector('.plot').data[0].y")
@@ -197,7 +197,7 @@ def test_chart_script_is_loaded_only_on_pages_with_a_chart(new_context: NewConte
     assert sum("plotly" in url for url in asked) == 1
 
 
-def test_page_without_scripts_is_complete(new_context: NewContext) -> None:
+def test_page_is_complete_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False, viewport={"width": 1440, "height": 900}).new_page()
     page.goto(FULL)
     expect(page.get_by_role("img", name="List entries in use")).to_have_count(1)  # the one for wide pages

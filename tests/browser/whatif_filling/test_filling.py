@@ -72,7 +72,7 @@ def test_form_is_submitted_without_scripts(new_context: NewContext) -> None:
     expect(page.get_by_role("status")).to_contain_text("45 minutes")
 
 
-def test_advised_thresholds_lead_from_the_structure_page_into_the_editor(
+def test_recommended_thresholds_are_simulated_and_opened_in_the_editor(
     new_context: NewContext,
 ) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
