@@ -1,4 +1,4 @@
-"""Simulated daily statistics follow their truth, and depend only on the seed."""
+"""Simulated daily statistics match their true values, and depend only on the seed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_ratio_determines_the_bundle_but_not_its_costs() -> None:
     assert base == pytest.approx(sample.truth.base_bytes, rel=0.10)
 
 
-def test_totals_change_with_an_allocation_but_not_daily() -> None:
+def test_totals_change_only_with_a_new_allocation() -> None:
     sample = allocation_points(8, outlier_share=0, days=90)
     distinct = {
         (row["structure"], row["allocated_at"], row["size_bytes"], row["entries_total"])
@@ -69,7 +69,7 @@ def test_totals_change_with_an_allocation_but_not_daily() -> None:
     assert {round(row["elements_total"] / row["entries_total"]) for row in both.rows} == {2, 6}
 
 
-def test_given_costs_are_the_true_costs_of_the_sample() -> None:
+def test_sample_has_the_given_costs_as_its_true_costs() -> None:
     sample = allocation_points(
         1, base_bytes=20 * MIB, entry_bytes=600, element_bytes=256, noise_bytes=0, outlier_share=0
     )
@@ -78,7 +78,7 @@ def test_given_costs_are_the_true_costs_of_the_sample() -> None:
         assert row["entries_total"] == int(room / (600 + 6 * 256))
 
 
-def test_about_five_percent_of_rows_are_outliers() -> None:
+def test_about_5_percent_of_rows_are_outliers() -> None:
     wrong = sum(int(allocation_points(seed).is_outlier.sum()) for seed in range(40))
     rows = sum(len(allocation_points(seed).rows) for seed in range(40))
     assert 0.045 < wrong / rows < 0.055
@@ -93,7 +93,7 @@ def test_day_in_another_coupling_facility_is_missing() -> None:
     )
 
 
-def test_peaks_without_noise_and_events_are_the_expected_ones() -> None:
+def test_peaks_without_noise_and_events_equal_the_expected_peaks() -> None:
     sample = daily_peaks(4, noise=0, outages_per_year=0, backlogs_per_year=0, level_shift=False)
     np.testing.assert_allclose(sample.peaks, sample.truth.expected[:270], atol=0.5)
     np.testing.assert_array_equal(sample.days, np.arange(270) + dt.date(2026, 1, 5).toordinal())
@@ -111,7 +111,7 @@ def test_expected_crossing_is_on_the_planned_day(seed: int) -> None:
     assert path[day - 1] >= sample.levels["full_threshold"]
 
 
-def test_outages_have_no_figures_and_end_with_the_history() -> None:
+def test_outages_are_days_without_peaks_and_by_default_only_in_the_past() -> None:
     sample = daily_peaks(2, outages_per_year=20)
     missing = np.flatnonzero(np.isnan(np.concatenate([sample.peaks, sample.future_peaks])))
     assert tuple(missing.tolist()) == sample.truth.outage_days
@@ -120,7 +120,7 @@ def test_outages_have_no_figures_and_end_with_the_history() -> None:
     assert np.isnan(goes_on.future_peaks).any()
 
 
-def test_weekends_are_low_and_month_ends_high() -> None:
+def test_peaks_are_low_on_weekends_and_high_at_month_ends() -> None:
     sample = daily_peaks(9, growth_per_year=0, noise=0, month_end=0.5, level_shift=False)
     by_day = dict(zip(sample.days.tolist(), sample.truth.expected, strict=False))
     # The same weekday, in and out of the end of a month.

@@ -1,8 +1,8 @@
 """Commands that start at once: forked from a process that has already imported their modules.
 
-Starting Python and importing the application costs more than most of what the commands of the pages do. Whoever types one
-runs ASK instead, which hands its arguments, its folder, its environment and its standard files over to the process that
-is ready, and ends as the command did. The process that is ready has imported and done nothing else.
+Starting Python and importing the application takes longer than most commands on the pages. A command therefore runs ASK
+instead, which passes its arguments, folder, environment and standard files to the prepared process, and ends with the
+exit status of the command. The prepared process has imported the modules and done nothing else.
 """
 
 from __future__ import annotations

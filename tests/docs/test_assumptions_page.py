@@ -1,4 +1,4 @@
-"""The sections of docs/explanation/assumptions.md that findings, tables and explanations cite exist."""
+"""Every section of docs/explanation/assumptions.md that findings, tables and explanations cite exists."""
 
 from __future__ import annotations
 

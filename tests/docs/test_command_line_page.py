@@ -59,7 +59,7 @@ def test_overview_links_to_every_command_in_the_order_of_the_sections() -> None:
     assert found == [(name, name) for name in COMMANDS]
 
 
-def test_page_has_a_section_for_each_command_and_no_other() -> None:
+def test_page_has_exactly_one_section_for_each_command() -> None:
     assert [heading for heading in headings(PAGE) if heading.startswith("cfplan ")] == [
         f"cfplan {name}" for name in COMMANDS
     ]

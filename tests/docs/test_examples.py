@@ -167,7 +167,7 @@ def test_examples_of_a_page_give_the_output_that_it_shows(page: Path, terminal: 
 
 @pytest.mark.skipif(not has_curl(), reason="without a curl, the test of all examples uses the stand-in")
 @pytest.mark.parametrize("page", WITH_CURL, ids=name_of)
-def test_examples_with_curl_give_the_same_output_with_the_stand_in(
+def test_curl_examples_give_the_same_output_with_the_curl_stand_in(
     page: Path, tmp_path: Path, port: int, ready_commands: Path
 ) -> None:
     terminal = Terminal(tmp_path, port=port, real_curl=False, ready_commands=ready_commands)
@@ -205,7 +205,7 @@ def test_code_blocks_have_a_known_language_and_prompts_only_in_console_blocks(pa
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_outputs_match_except_for_omitted_lines(expected: str, actual: str, same: bool) -> None:
+def test_outputs_are_compared_except_for_omitted_lines(expected: str, actual: str, same: bool) -> None:
     assert shows(expected, actual) is same
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/figures.md and docs/explanation/assumptions.md state what the code computes."""
+"""docs/reference/figures.md and docs/explanation/assumptions.md state the figures that the code calculates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASSUMPTIONS = ROOT / "docs/explanation/assumptions.md"
 
 
 @pytest.mark.parametrize("heading", TABLES)
-def test_tables_of_the_page_are_the_calculated_ones(heading: str) -> None:
+def test_tables_on_the_page_match_the_calculated_figures(heading: str) -> None:
     computed = "\n".join(TABLES[heading]())
     assert computed in section(PAGE, heading), f"`python -m tests.docs.figures` prints:\n{computed}"
 
@@ -74,7 +74,7 @@ def test_sizes_by_level_on_the_assumptions_page_match_the_code(level: int, state
     assert f"{float(need_mib(200_000, 1024, cfcc_level=level)):.0f}" in stated
 
 
-def test_capacity_of_ibms_256_mb_matches_the_pages() -> None:
+def test_message_capacity_of_256_mb_matches_the_page() -> None:
     held = f"{messages_in('256M', 1024, cfcc_level=14):_}".replace("_", " ")
     assert held == "129 812"
     page = (ROOT / "docs/reference/plan-document.md").read_text(encoding="utf-8")

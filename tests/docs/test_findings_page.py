@@ -1,4 +1,4 @@
-"""docs/reference/findings.md is generated from the catalogue, which is complete for the page."""
+"""docs/reference/findings.md is generated from the catalogue, which contains every text that the page needs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def entries() -> dict[str, tuple[str, str]]:
     return found
 
 
-def test_page_equals_the_catalogue() -> None:
+def test_page_matches_the_catalogue() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "write it again: make findings"
 
 
@@ -39,7 +39,7 @@ def test_page_begins_with_its_purpose() -> None:
     assert lines[2].startswith("A finding reports ")
 
 
-def test_every_code_is_on_the_page_with_its_severity_and_no_other() -> None:
+def test_page_lists_exactly_the_existing_codes_with_their_severities() -> None:
     on_the_page = {code: severity for code, (severity, _) in entries().items()}
     assert on_the_page == {code: kind.severity for code, kind in catalogue().items()}
 

@@ -1,4 +1,4 @@
-"""Every step on the page of followed values names a file and a name in it that exist."""
+"""Every step on the page about following a value refers to an existing file and an existing name in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def defined_names(tree: ast.AST, prefix: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("file", "name"), [(file, name) for file, name, _ in STEPS])
-def test_file_of_a_step_defines_its_name(file: str, name: str) -> None:
+def test_file_of_a_step_defines_the_name_in_the_step(file: str, name: str) -> None:
     assert name in set(defined_names(ast.parse((ROOT / file).read_text(encoding="utf-8"))))
 
 
@@ -38,7 +38,7 @@ def test_files_and_fields_named_elsewhere_on_the_page_exist() -> None:
     assert all(word in layout for word in ("r744slem", "entries_in_use"))
 
 
-def test_both_values_have_every_step_on_one_line() -> None:
+def test_steps_of_each_path_are_numbered_consecutively() -> None:
     numbers = [int(cells[0]) for cells in rows(PAGE.read_text(encoding="utf-8"))]
     starts = [at for at, number in enumerate(numbers) if number == 1]
     # Three paths begin with step 1: the calculator's form, the editor's form and the dump.

@@ -1,4 +1,4 @@
-"""docs/reference/plan-document.md names every key of the document, with its default, range and an example that is accepted."""
+"""docs/reference/plan-document.md lists every key with its default and range, and has a valid example."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_every_object_of_the_schema_has_a_section() -> None:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_page_has_every_key_of_an_object_and_no_other(name: str) -> None:
+def test_page_lists_exactly_the_keys_of_each_object(name: str) -> None:
     assert set(described(name)) == set(OBJECTS[name]["properties"])
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_default_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+def test_default_on_the_page_matches_the_document(name: str, key: str) -> None:
     shape: type[BaseModel] = (vars(cluster_entries) | vars(model))[name]
     field, cell = shape.model_fields[key], described(name)[key][3]
     if field.is_required():
@@ -136,7 +136,7 @@ def test_example_on_the_page_is_accepted(name: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
-def test_range_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+def test_range_on_the_page_matches_the_document(name: str, key: str) -> None:
     stated = re.match(r"(-?\d+) to (\d+)(?=$|;)", described(name)[key][4])
     schema = OBJECTS[name]["properties"][key]
     bounds = [part for part in (schema, *schema.get("anyOf", ())) if "maximum" in part]

@@ -29,7 +29,7 @@ def test_channel_retries_have_the_defaults_of_ibms_display() -> None:
     assert (retries.long, retries.long_interval_s) == (999_999_999, 1_200)
 
 
-def test_counter_above_999_999_999_is_returned_as_that_limit() -> None:
+def test_counter_above_999_999_999_is_limited_to_that_value() -> None:
     assert [counted(each) for each in (999_999_998, 999_999_999, 1_000_000_000)] == [
         999_999_998,
         999_999_999,

@@ -51,7 +51,7 @@ def by_name(result: PlanResult, name: str) -> Any:  # noqa: ANN401
 
 @pytest.mark.parametrize("managers", [3, 4, 5, 6])
 @pytest.mark.parametrize("levels", [(24, 25), (25, 24), (None, 25), (25,)])
-def test_csq_admin_has_the_chart_of_the_highest_level_in_its_preflist(
+def test_csq_admin_uses_the_chart_of_the_highest_level_in_its_preflist(
     managers: int, levels: tuple[int | None, ...]
 ) -> None:
     result = at(24, *levels, queue_managers=managers, admin={})
@@ -61,7 +61,7 @@ def test_csq_admin_has_the_chart_of_the_highest_level_in_its_preflist(
 
 
 @pytest.mark.parametrize("managers", [4, 5])
-def test_csq_admin_has_the_chart_of_the_plan_if_no_level_in_preflist_is_higher(managers: int) -> None:
+def test_csq_admin_uses_the_chart_of_the_plan_if_no_level_in_preflist_is_higher(managers: int) -> None:
     for levels in ((), (None,), (24, None), (23,)):
         assert (
             at(24, *levels, queue_managers=managers).structures[0].sizes.need_bytes
@@ -99,7 +99,7 @@ def test_preflist_with_only_lower_levels_is_sized_for_them() -> None:
     assert set(levels_of(at(25, 24, None)).values()) == {25}
 
 
-def test_coupling_facility_not_in_the_plan_has_the_level_of_the_plan() -> None:
+def test_coupling_facility_missing_from_the_plan_is_assumed_at_the_level_of_the_plan() -> None:
     result = at(24, 23, admin__preflist=["CF01", "ELSEWHR"])
     assert levels_of(result)["CSQ_ADMIN"] == 24
 
@@ -183,7 +183,7 @@ def test_sizes_are_whole_storage_increments_of_the_level(level: int, kib: int) -
 
 
 @pytest.mark.parametrize(("messages", "mib"), [(100, 22), (1000, 24)])
-def test_small_application_structure_at_level_25_has_the_size_of_ibms_chart(messages: int, mib: int) -> None:
+def test_small_application_structure_at_level_25_has_the_size_in_ibms_chart(messages: int, mib: int) -> None:
     """The chart of the z16 report has 22 MB for 100 and 24 MB for 1,000 messages of 1 KB."""
     found = by_name(at(25, 25, headroom_percent=0, **{S0 + "queues__0__backlog": messages}), "APP1")
     assert abs(found.sizes.need_bytes - mib * MIB) <= MIB

@@ -1,7 +1,7 @@
 """Application structure sizes by number and size of messages.
 
 Source: IBM MQ for z/OS documentation, "Planning your coupling facility and offload storage
-environment", Table 2 and the worked example beside it (200 000 messages of 1 KB lie between
+environment", Table 2 and the worked example next to it (200 000 messages of 1 KB lie between
 256 and 512 MB), and
 https://www.ibm.com/docs/en/ibm-mq/9.4?topic=qsg-planning-your-coupling-facility-offload-storage-environment
 """

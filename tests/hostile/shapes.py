@@ -1,8 +1,8 @@
 """Text that is expensive to read for its length: 200 shapes of any length.
 
 A shape is a unit that is repeated between a beginning and an end. `{n}` in a unit is its number, so that no two are alike.
-Most come from a grammar that cfplan reads: its keywords without what must follow, its brackets without their partners,
-its lists with more items than anyone has.
+Most come from a grammar that cfplan reads: keywords without the parts that must follow, unbalanced brackets, and lists
+with more items than any site has.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ SLOWEST = (
 
 
 @pytest.mark.parametrize(("name", "shape_name"), SLOWEST)
-def test_once_slow_shapes_are_read_at_a_megabyte_in_bounded_cpu_time(name: str, shape_name: str) -> None:
+def test_a_megabyte_of_formerly_slow_shapes_is_read_in_bounded_cpu_time(name: str, shape_name: str) -> None:
     shape = next(each for each in SHAPES if each.name == shape_name)
     example_result()  # the plan itself is computed once, outside the time
     read_within_bounds(f"{name} with {shape.name}", shape.text(), name)

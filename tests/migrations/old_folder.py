@@ -1,4 +1,4 @@
-"""A data folder as version 0.1 left it before the redesign, and the answers that version gave from it.
+"""A data folder as version 0.1 left it before the redesign, and the responses of that version from it.
 
 `before_redesign/README.md` describes how the files were written.
 """

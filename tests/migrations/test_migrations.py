@@ -1,4 +1,4 @@
-"""Migrations create the schema: up and down, on both databases, with data."""
+"""Migrations create the schema: upgrades and downgrades on both databases, with data."""
 
 from __future__ import annotations
 

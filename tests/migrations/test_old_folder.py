@@ -1,4 +1,4 @@
-"""A data folder from before the redesign opens with this version on both databases, with equal answers."""
+"""A data folder from before the redesign opens in this version on both databases, with the same responses."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_stored_objects_of_an_old_folder_are_listed(opened: OpenedFolder) -> Non
 
 
 @pytest.mark.parametrize("part", ["rest", "pages"])
-def test_answers_from_an_old_folder_equal_those_of_the_old_version(opened: OpenedFolder, part: str) -> None:
+def test_responses_from_an_old_folder_equal_those_of_the_old_version(opened: OpenedFolder, part: str) -> None:
     differ = {}
     for address, before in answers()[part].items():
         now = observed(opened.get(address, "text/html" if part == "pages" else "*/*"))

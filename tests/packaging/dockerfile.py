@@ -1,4 +1,4 @@
-"""Read the Dockerfile like its build: instructions, words and paths."""
+"""Read the Dockerfile as a build does: instructions, words and paths."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PACKAGES = [
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_public_classes_of_a_package_have_different_names(package: str) -> None:
+def test_public_classes_of_a_package_have_unique_names(package: str) -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""Messages in several lines: a line without its `f` prefix would print the name of a variable."""
+"""Messages that span several lines: a line without its `f` prefix would print the name of a variable."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def _suspicious(pieces: list[tuple[bool, int, str]]) -> Iterator[int]:
         ('x = "{a} is filled in later"\ny = f"{b}"\n', []),
     ],
 )
-def test_field_without_its_prefix_is_found(source: str, lines: list[int]) -> None:
+def test_field_without_an_f_prefix_is_detected(source: str, lines: list[int]) -> None:
     assert list(without_prefix(source)) == lines
 
 
-def test_every_piece_of_an_f_string_with_a_field_has_its_prefix() -> None:
+def test_every_part_of_an_f_string_with_a_field_has_its_prefix() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for package in PACKAGES

@@ -1,4 +1,4 @@
-"""No module imports itself through others, not even inside a function or for type checking only."""
+"""No module imports itself through other modules, not even inside a function or only for type checking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def circle_in(*packages: str) -> list[str]:
     return []
 
 
-def test_no_module_imports_itself_through_others() -> None:
+def test_no_module_imports_itself_indirectly() -> None:
     assert circle_in(*PACKAGES) == []
 
 
@@ -40,7 +40,7 @@ def test_no_module_imports_itself_through_others() -> None:
     ],
     ids=["module", "function", "type_checking"],
 )
-def test_import_circle_is_found_at_any_level_of_a_module(
+def test_import_cycle_is_detected_at_any_level_of_a_module(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     name = f"circle_{request.node.callspec.id}"

@@ -120,7 +120,7 @@ def test_every_installation_requires_hashes_and_uses_no_build_isolation(tree: Tr
 
 
 @pytest.mark.parametrize("step", ["build", "web", "dev", "spark"])
-def test_failed_installation_is_repeated(tree: Tree, step: str) -> None:
+def test_failed_installation_is_retried(tree: Tree, step: str) -> None:
     failed = tree.make("setup", BREAK=f"requirements/{step}.txt")
     assert failed.returncode != 0
     assert tree.installed()[-1] == step

@@ -63,7 +63,7 @@ def test_incomplete_package_is_removed_for_reinstallation(
     assert mend(site_packages) == []
 
 
-def test_remains_of_a_replaced_package_are_removed(site_packages: Path) -> None:
+def test_leftovers_of_a_replaced_package_are_removed(site_packages: Path) -> None:
     (site_packages / "~hing").mkdir()
     (site_packages / "~hing-1.dist-info").mkdir()
     assert mend(site_packages) == []

@@ -104,7 +104,7 @@ def test_requirements_files_have_the_same_versions_of_shared_packages() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_installed_packages_equal_the_pins(name: str) -> None:
+def test_installed_packages_match_the_pins(name: str) -> None:
     pinned = {
         pin.name: next(iter(pin.requirement.specifier)).version for pin in read_pins(name) if pin.applies_here
     }
@@ -125,5 +125,5 @@ def test_build_requirements_are_pinned() -> None:
     } <= build
 
 
-def test_project_version_is_that_of_the_core() -> None:
+def test_project_version_matches_the_core_version() -> None:
     assert PYPROJECT["project"]["version"] == CORE_VERSION

@@ -1,4 +1,4 @@
-"""Forbidden content of the repository: hosts of registries, lock files, and paths of a developer's machine."""
+"""Content that is forbidden in the repository: hosts of registries, lock files, and paths of a developer's machine."""
 
 from __future__ import annotations
 
