@@ -10,6 +10,9 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+ANSWER_S = 30
+"""Longest wait for an answer: machines that run tests are busy, and httpx by itself waits 5 s."""
+
 
 @contextmanager
 def served(app: FastAPI, *, shutdown_s: int | None = None) -> Iterator[str]:

@@ -22,6 +22,7 @@ from planner_core.tables import all_tables
 from tests.app.web.pages.addresses import PAGES as SEEN_BY_AXE
 from tests.browser.keys import press, tab_to, walk
 from tests.browser.plans import test_plans
+from tests.serving import ANSWER_S
 
 pytestmark = pytest.mark.browser
 
@@ -118,7 +119,7 @@ def _plans(origin: str) -> None:
     changed["structures"][0]["queues"].append(
         {"name": "BATCH.IN", "message_bytes": 2048, "backlog": 500_000, "isolation": "batch"}
     )
-    with httpx.Client(base_url=f"{origin}/api/v1/plans/") as client:
+    with httpx.Client(base_url=f"{origin}/api/v1/plans/", timeout=ANSWER_S) as client:
         saved = [client.put("KEYS", json=document)]
         saved.append(client.put("KEYS", json=changed, headers={"If-Match": saved[0].headers["etag"]}))
         saved += [client.put(name, json={**document, "qsg": "SQ04"}) for name in ("OTHER", "GONE", "LOST")]

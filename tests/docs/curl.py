@@ -59,7 +59,7 @@ def main() -> int:
     for header in given.header:
         name, _, value = header.partition(":")
         headers[name.strip().lower()] = value.strip()
-    answer = httpx.request(given.request or method, given.url, content=content, headers=headers)
+    answer = httpx.request(given.request or method, given.url, content=content, headers=headers, timeout=60)
     failed = FAILED if given.fail_with_body and answer.is_error else 0
     named = re.search(r'filename="([^"/]+)"', answer.headers.get("content-disposition", ""))
     file = given.output or (named[1] if given.remote_name and named else None)

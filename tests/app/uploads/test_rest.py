@@ -30,6 +30,7 @@ from tests.app.uploads.support import (
     whole_files,
 )
 from tests.app.web.support import assert_problem, call, get, send_json
+from tests.serving import ANSWER_S
 
 
 @pytest.fixture
@@ -271,4 +272,4 @@ def test_upload_with_a_lost_connection_leaves_nothing(served: str, tmp_path: Pat
         wait_until(lambda: len(files_on_their_way(tmp_path / "data")) == 1)
     wait_until(lambda: files_on_their_way(tmp_path / "data") == [])
     assert whole_files(tmp_path / "data") == []
-    assert httpx.get(f"{served}/api/v1/uploads").json()["total"] == 0
+    assert httpx.get(f"{served}/api/v1/uploads", timeout=ANSWER_S).json()["total"] == 0

@@ -14,6 +14,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 
 from app.texts.documents import example_text, read_text
 from tests.browser.axe import poor_contrasts, violations
+from tests.serving import ANSWER_S
 
 pytestmark = pytest.mark.browser
 
@@ -71,9 +72,12 @@ def test_plan_entered_in_the_editor_gives_the_same_policy_as_rest_and_command_li
     shown = page.locator("#text-policy").text_content()
     document = read_text(example_text().encode()).model_dump_json()
     asked = httpx.post(
-        f"{base}/api/v1/policy", content=document, headers={"content-type": "application/json"}
+        f"{base}/api/v1/policy",
+        content=document,
+        headers={"content-type": "application/json"},
+        timeout=ANSWER_S,
     )
-    stored = httpx.get(f"{base}/api/v1/plans/SQ03/policy")
+    stored = httpx.get(f"{base}/api/v1/plans/SQ03/policy", timeout=ANSWER_S)
     file = tmp_path / "sq03.yaml"
     file.write_text(example_text(), encoding="utf-8")
     told = subprocess.run(

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.uploads.test_uploads import WATCH, choose_and_send
+from tests.serving import ANSWER_S
 
 DAYS = 14
 UNTIL_READ_MS = 120_000
@@ -75,5 +76,5 @@ def test_policy_is_created_from_an_uploaded_dump(real_page: Page, real_base: str
     with page.expect_download() as download:
         output.get_by_role("link", name="Download").click()
     policy = download.value.path().read_text()
-    assert policy == httpx.get(f"{real_base}/api/v1/plans/MEASURED/policy").text
+    assert policy == httpx.get(f"{real_base}/api/v1/plans/MEASURED/policy", timeout=ANSWER_S).text
     assert f"STRUCTURE NAME(SIM1{name})" in policy

@@ -12,6 +12,7 @@ from tests.browser.conftest import NewContext
 from tests.browser.keys import press, tab_to, walk
 from tests.browser.test_every_page import unfold
 from tests.browser.usage.test_usage import FULL, PLAN, QUEUE, STRUCTURE, drawn, visible_period
+from tests.serving import ANSWER_S
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +31,7 @@ def _plan(origin: str) -> None:
         "qsg": "SQ03", "queue_managers": 5, "coupling_facilities": [{"name": "CF01"}],
         "structures": [{"name": "APPLICATION1", "queues": queues}],
     }  # fmt: skip
-    assert httpx.put(f"{origin}/api/v1/plans/KEYS", json=document).status_code == 201
+    assert httpx.put(f"{origin}/api/v1/plans/KEYS", json=document, timeout=ANSWER_S).status_code == 201
 
 
 @pytest.fixture

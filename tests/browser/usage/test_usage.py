@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import poor_contrasts, violations
 from tests.browser.conftest import NewContext
 from tests.browser.test_every_page import WIDTHS_PX, unfold
+from tests.serving import ANSWER_S
 
 pytestmark = pytest.mark.browser
 
@@ -255,7 +256,7 @@ def test_plan_is_created_from_a_chart_by_keyboard_and_its_policy_downloaded(
     with page.expect_download() as download:
         output.get_by_role("link", name="Download").click()
     policy = download.value.path().read_text()
-    assert policy == httpx.get(f"{origin}/api/v1/plans/SQ03-usage/policy").text
+    assert policy == httpx.get(f"{origin}/api/v1/plans/SQ03-usage/policy", timeout=ANSWER_S).text
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in policy
     page.goto("/usage")
     expect(page.get_by_role("row", name=re.compile("^APPLICATION1"))).to_contain_text("SQ03-usage")
