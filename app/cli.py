@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def answers(made: argparse.ArgumentParser) -> None:
         add_json(made)
-        made.add_argument("--explain", action="store_true", help="also the explanation of every figure")
+        made.add_argument("--explain", action="store_true", help="include an explanation of every figure")
         add_fail_on(made)
 
     def sized(made: argparse.ArgumentParser) -> None:
@@ -165,21 +165,23 @@ def _parser() -> argparse.ArgumentParser:
             type=_whole(1, 99),
             default=25,
             metavar="L",
-            help="CF control code level (14: the level of Tables 1 and 2)",
+            help="CF control code level (14 is the level of IBM's Tables 1 and 2)",
         )
 
     structure = command(
-        "structure", "Size of an application structure for a backlog, or the backlog for a size.", _structure
+        "structure",
+        "Calculate the size of an application structure for a backlog, or the backlog for a size.",
+        _structure,
     )
     question = structure.add_mutually_exclusive_group(required=True)
     question.add_argument(
-        "--messages", type=_whole(0, _MOST), metavar="N", help="the backlog; calculates the size"
+        "--messages", type=_whole(0, _MOST), metavar="N", help="backlog in messages; calculates the size"
     )
-    question.add_argument("--size-mib", type=_mib, metavar="S", help="the size; calculates the backlog")
+    question.add_argument("--size-mib", type=_mib, metavar="S", help="size in MiB; calculates the backlog")
     sized(structure)
     answers(structure)
 
-    admin = command("admin", "Size of the administrative structure CSQ_ADMIN.", _admin)
+    admin = command("admin", "Calculate the size of the administrative structure CSQ_ADMIN.", _admin)
     admin.add_argument(
         "--queue-managers",
         type=_whole(1, 999),
@@ -195,43 +197,45 @@ def _parser() -> argparse.ArgumentParser:
         "--elements-total",
         type=_whole(0, _MOST),
         metavar="T",
-        help="total of elements of CSQ_ADMIN, from D XCF,STR or IXC585E",
+        help="total elements of CSQ_ADMIN, from D XCF,STR or IXC585E",
     )
     answers(admin)
 
-    offload = command("offload", "Capacity of a structure with offload rules.", _offload)
+    offload = command("offload", "Calculate the capacity of a structure with offload rules.", _offload)
     offload.add_argument("--size-mib", type=_mib, required=True, metavar="S", help="size of the structure")
     sized(offload)
     offload.add_argument(
         "--auto-alter",
         action="store_true",
-        help="as if the entry-to-element ratio always followed the demand",
+        help="assume that the entry-to-element ratio always follows the demand",
     )
     offload.add_argument(
         "--rule",
         action="append",
         metavar="TH:SZ",
-        help="such as 70:32K; up to three; default: IBM's defaults",
+        help="a rule, such as 70:32K; up to three (default: the three default rules of MQ)",
     )
     offload.add_argument(
         "--hold",
         type=_whole(1, _MOST),
         metavar="N",
-        help="also IBM's own arithmetic for the threshold that reserves space for N offloaded messages",
+        help="also calculate IBM's threshold that reserves space for N offloaded messages",
     )
     answers(offload)
 
     plan = command("plan", "Evaluate a plan document (JSON or YAML).", _plan)
     plan.add_argument("file", metavar="FILE", help="the document; - for standard input")
     plan.add_argument("--output", choices=_OUTPUTS, default="json")
-    plan.add_argument("--explain", action="store_true", help="with --json: the explanation of every figure")
     plan.add_argument(
-        "--depths", action="store_true", help="with --json: advice on the depths of every queue"
+        "--explain", action="store_true", help="with --json: include an explanation of every figure"
+    )
+    plan.add_argument(
+        "--depths", action="store_true", help="with --json: include advice on the depths of every queue"
     )
     add_fail_on(plan)
 
-    command("schema", "The JSON Schema of the plan document.", _schema)
-    command("example", "An example plan document (YAML).", _example)
+    command("schema", "Print the JSON Schema of the plan document.", _schema)
+    command("example", "Print an example plan document (YAML).", _example)
 
     add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
     add_ingest(command)
@@ -246,9 +250,9 @@ def _parser() -> argparse.ArgumentParser:
     add_scenarios(command, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
-    serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")
+    serve.add_argument("--host", help="address to listen on (default: from the settings, 127.0.0.1)")
     serve.add_argument(
-        "--port", type=_whole(1, 65535), help="port to listen on (default: the settings', 8000)"
+        "--port", type=_whole(1, 65535), help="port to listen on (default: from the settings, 8000)"
     )
     serve.add_argument(
         "--migrate",

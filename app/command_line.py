@@ -134,7 +134,7 @@ def message_size(whole: Whole) -> Callable[[str], int]:
     return read
 
 
-def add_json(made: argparse.ArgumentParser, about: str = "answer as JSON") -> None:
+def add_json(made: argparse.ArgumentParser, about: str = "print the answer as JSON") -> None:
     """Add the option `--json`."""
     made.add_argument("--json", action="store_true", help=about)
 
@@ -145,7 +145,7 @@ def add_fail_on(made: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="exit with 1 if a finding has this severity or a higher one",
+        help="exit with status 1 if a finding has this severity or higher",
     )
 
 

@@ -59,7 +59,9 @@ def _elimination_order() -> type[Question]:
 
 def _add_load(verb: Command) -> None:
     loaded = verb(
-        "load", "The load of a plan's clusters on its structures, normally and during each failure.", _load
+        "load",
+        "Calculate the load of a plan's clusters on its structures, normally and during each failure.",
+        _load,
     )
     loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
     add_json(loaded)

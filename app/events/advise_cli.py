@@ -40,7 +40,7 @@ def add_advise(verb: Command) -> None:
     )
     add_json(advised)
     add_fail_on(advised)
-    rated = verb("rates", "Write the rates in event messages into a plan document.", _rates)
+    rated = verb("rates", "Add the rates measured in event messages to a plan document.", _rates)
     rated.add_argument("file", metavar="PLAN", help="the plan document (JSON or YAML)")
     rated.add_argument(
         "--sets",
@@ -49,7 +49,7 @@ def add_advise(verb: Command) -> None:
         help="the output of cfplan events read --json; - for standard input",
     )
     add_question(rated, _rates_question)
-    add_json(rated, "answer as JSON, with the queues that got rates")
+    add_json(rated, "print the answer as JSON, with the queues that received rates")
 
 
 def _rates_question() -> type[Question]:
@@ -88,7 +88,7 @@ def _lines(found: PlanDepthAdvice) -> Iterator[str]:
                 if lead.first_high is None
                 else f"{lead.first_queue} after {floor_fraction(lead.first_high)} s"
             )
-            yield f"  all at their net rates, from empty: {first}, {advice.action_percent} % after {floor_fraction(lead.to_action)} s, full after {floor_fraction(lead.to_full)} s"
+            yield f"  all queues at their net rates, starting empty: {first}, {advice.action_percent} % after {floor_fraction(lead.to_action)} s, full after {floor_fraction(lead.to_full)} s"
     for finding in found.findings:
         yield from finding_lines(finding)
 

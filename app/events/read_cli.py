@@ -57,7 +57,7 @@ def add_read(verb: Command) -> None:
         action="append",
         default=[],
         metavar="QUEUE=N",
-        help="messages on a queue when the counters of its first set began",
+        help="number of messages on a queue when the counters of its first set were started",
     )
     made.add_argument(
         "--window",
@@ -117,7 +117,7 @@ def _lines(reading: EventReading) -> Iterator[str]:
         yield ""
         yield from _set_lines(each)
     for message in reading.service_interval_events:
-        yield f"{message.event} on {message.queue} of {message.queue_manager}: not a depth event, in no set"
+        yield f"{message.event} on {message.queue} of {message.queue_manager}: not a depth event, so it is in no set"
     if reading.findings:
         yield ""
     for finding in reading.findings:
@@ -156,7 +156,7 @@ def _member(member: SetMember, *, is_null: bool) -> str:
         return f"{told}: null event"
     puts, gets = member.put_rate_per_s, member.get_rate_per_s
     if puts is None or gets is None:
-        return f"{told}; no rate because the time is 0"
+        return f"{told}; no rate because the interval is 0 s"
     return f"{told}; {float(puts):.3g} puts/s, {float(gets):.3g} gets/s"
 
 

@@ -46,7 +46,7 @@ def list_curves(
     session: SessionDep,
     asked: PageParameters,
     current: Annotated[
-        bool, Query(description="Only the latest accepted curve of each coupling facility.")
+        bool, Query(description="List only the latest accepted curve of each coupling facility.")
     ] = False,
 ) -> FitPage:
     """Return the fits of all runs, newest first; rejected fits include the reasons. Unchanged fits are stored once."""

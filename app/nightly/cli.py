@@ -57,10 +57,10 @@ def add(commands: Command, parser_class: Parser) -> None:
 
     def listing(name: str, about: str, run: Action) -> argparse.ArgumentParser:
         listed = verbs_of(commands, parser_class, name, about)("list", about, run)
-        add_json(listed, "answer as JSON: an array")
+        add_json(listed, "print the answer as a JSON array")
         return listed
 
-    curves = listing("curves", "Curves fitted to this site, newest first.", _curves)
+    curves = listing("curves", "List the curves fitted to data of this site, newest first.", _curves)
     curves.add_argument(
         "--current",
         action="store_true",
@@ -68,7 +68,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     )
     listing(
         "forecasts",
-        "The latest forecasts: full structures first, then those that run out soonest.",
+        "List the latest forecasts: full structures first, then those that run out soonest.",
         _forecasts,
     )
 

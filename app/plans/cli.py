@@ -34,15 +34,13 @@ if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
-WAYS_TO_PUT = (
-    "Use --if-match {etag} if the change is based on that version, or --replace to change any version."
-)
+WAYS_TO_PUT = "Use --if-match {etag} if the change is based on that version, or --replace to change the plan whichever version is current."
 WAYS_TO_IMPORT = "Use --replace to change existing plans."
 
 
 def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) -> None:
     """Add the commands to the command line. `whole` reads a positive whole number."""
-    commands("migrate", "Bring the database's tables up to this version of cfplan.", _migrate)
+    commands("migrate", "Migrate the tables of the database to this version of cfplan.", _migrate)
     verb = verbs_of(
         commands,
         parser_class,
@@ -68,31 +66,33 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
     put.add_argument("--comment", metavar="TEXT", help="a comment for the history")
     how = put.add_mutually_exclusive_group()
     how.add_argument("--if-match", metavar="ETAG", help="ETag of the version on which a change is based")
-    how.add_argument("--replace", action="store_true", help="change any version of the plan")
+    how.add_argument("--replace", action="store_true", help="change the plan, whichever version is current")
     how.add_argument("--create", action="store_true", help="do not change an existing plan")
 
     accepted = named(verb("acknowledge", "Acknowledge findings of a plan with a reason.", _acknowledge))
     accepted.add_argument("code", metavar="CODE", help="code of the finding")
-    accepted.add_argument("--reason", required=True, metavar="TEXT", help="reason why it is acceptable")
-    accepted.add_argument("--structure", metavar="NAME", help="only findings of this structure")
+    accepted.add_argument(
+        "--reason", required=True, metavar="TEXT", help="reason why the findings are acceptable"
+    )
+    accepted.add_argument("--structure", metavar="NAME", help="acknowledge only findings of this structure")
     accepted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
 
     deleted = named(verb("delete", "Delete a plan; it can be restored for a limited time.", _delete))
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
-    restored = named(verb("restore", "Restore the plan that was last deleted under a name.", _restore))
+    restored = named(verb("restore", "Restore the most recently deleted plan with a name.", _restore))
     restored.add_argument(
         "--id",
         type=whole,
         metavar="N",
-        help="id in the list of deleted plans, if several had the name",
+        help="id in the list of deleted plans, if several of them have the name",
     )
     restored.add_argument(
         "--as", dest="new_name", metavar="NAME", help="its new name, if the old one is in use"
     )
 
-    exported = verb("export", "Write each plan document to a file NAME.json.", _export)
-    exported.add_argument("names", metavar="NAME", nargs="*", help="names of plans")
-    exported.add_argument("--all", action="store_true", help="every plan")
+    exported = verb("export", "Write each plan document to its own file, NAME.json.", _export)
+    exported.add_argument("names", metavar="NAME", nargs="*", help="names of the plans")
+    exported.add_argument("--all", action="store_true", help="export every plan")
     exported.add_argument(
         "--to",
         type=Path,
@@ -101,9 +101,9 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
         help="folder of the files (default: the current one)",
     )
 
-    imported = verb("import", "Save plan documents from files: all or none.", _import)
+    imported = verb("import", "Save plan documents from files; either all are saved or none.", _import)
     imported.add_argument("files", metavar="FILE", nargs="+", type=Path, help="NAME.json or NAME.yaml")
-    imported.add_argument("--replace", action="store_true", help="change existing plans")
+    imported.add_argument("--replace", action="store_true", help="allow existing plans to be changed")
 
 
 @contextmanager

@@ -187,7 +187,7 @@ def _facts(advice: JsonObject) -> Sequence[tuple[str, str]]:
             event = f"Queue Depth High of {lead['first_queue']} after {duration(lead['first_high_s'])}"
         facts.append(
             (
-                "All at their net rates, from empty",
+                "All queues at their net rates, starting empty",
                 f"{event}; {advice['action_percent']} % after {duration(lead['to_action_s'])}, "
                 f"full after {duration(lead['to_full_s'])}",
             )

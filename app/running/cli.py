@@ -54,7 +54,7 @@ def add(commands: Command, whole: Whole) -> None:
         "--policy",
         metavar="FILE",
         required=True,
-        help="the current policy: input of IXCMIAPU, with its job or not",
+        help="the current policy: input of IXCMIAPU, with or without its job",
     )
     merge.add_argument("--policy-name", metavar="NAME", help="the policy to use if the file has several")
     merge.add_argument(
@@ -67,12 +67,12 @@ def add(commands: Command, whole: Whole) -> None:
     _add_unstated(merge)
     how = merge.add_mutually_exclusive_group()
     how.add_argument(
-        "--json", action="store_true", help="answer as JSON: policy, changes, difference, findings"
+        "--json", action="store_true", help="print the answer as JSON: policy, changes, difference, findings"
     )
-    how.add_argument("--difference", action="store_true", help="the difference instead of the policy")
+    how.add_argument("--difference", action="store_true", help="print the difference instead of the policy")
 
     diff = commands(
-        "diff", "Compare what runs with a plan, and list the commands that apply the plan.", _diff
+        "diff", "Compare the running system with a plan, and list the commands that apply the plan.", _diff
     )
     diff.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     diff.add_argument(
@@ -86,9 +86,12 @@ def add(commands: Command, whole: Whole) -> None:
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
     add_fail_on(diff)
 
-    made = commands("from-running", "Make a plan document from what runs.", _from_running)
+    made = commands("from-running", "Create a plan document from the running system.", _from_running)
     made.add_argument(
-        "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="output of the running system, as for cfplan diff; - for standard input",
     )
     made.add_argument("--qsg", metavar="NAME", help="the group, if there are structures of several groups")
     made.add_argument(
@@ -100,7 +103,7 @@ def add(commands: Command, whole: Whole) -> None:
         metavar="B",
         help="message size for all queues, in bytes or with a unit such as 2K, with MAXDEPTH as the backlog; without it, queues are left out",
     )
-    add_json(made, "answer as JSON: document, findings")
+    add_json(made, "print the answer as JSON: document, findings")
 
 
 def _add_unstated(command: argparse.ArgumentParser) -> None:

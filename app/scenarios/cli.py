@@ -46,17 +46,17 @@ def add(commands: Command, parser_class: Parser) -> None:
 
     add_json(verb("list", "List the scenarios of a plan.", _list))
 
-    saved = verb("save", "Calculate the result of changes and save it under a name.", _save)
+    saved = verb("save", "Calculate the result of changes to a plan, and save it under a name.", _save)
     saved.add_argument("name", metavar="NAME", help="name of the scenario")
     saved.add_argument(
         "file",
         metavar="FILE",
         help="JSON or YAML with changes, and optionally note and version; - for standard input",
     )
-    saved.add_argument("--note", metavar="TEXT", help="the reason; replaces the file's note")
+    saved.add_argument("--note", metavar="TEXT", help="the reason for the changes; replaces the file's note")
     how = saved.add_mutually_exclusive_group()
     how.add_argument("--if-match", metavar="ETAG", help="ETag of the scenario on which a change is based")
-    how.add_argument("--replace", action="store_true", help="change any state of the scenario")
+    how.add_argument("--replace", action="store_true", help="change the scenario, whatever its current state")
     how.add_argument("--create", action="store_true", help="do not change an existing scenario")
 
     shown = verb("show", "Show a saved scenario.", _show)
@@ -64,7 +64,7 @@ def add(commands: Command, parser_class: Parser) -> None:
     add_json(shown)
 
     compared = verb("compare", "Compare up to four scenarios with their plan.", _compare)
-    compared.add_argument("names", metavar="NAME", nargs="+", help="names of scenarios")
+    compared.add_argument("names", metavar="NAME", nargs="+", help="names of the scenarios")
     add_json(compared)
 
     told = verb(
@@ -132,7 +132,7 @@ def _save(arguments: argparse.Namespace) -> int:
                 tag = shlex.quote(refused.current.etag)
                 message = (
                     f"The scenario {arguments.name} exists and this request would change it, so nothing was saved. Use --if-match {tag} "
-                    "if the change is based on it, or --replace to change any state."
+                    "if the change is based on it, or --replace to change the scenario whatever its state."
                 )
                 raise PlannerError(message) from None
     found = outcome.scenario
@@ -251,7 +251,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
     if answer["revision"] > 1:
         yield f"State {answer['revision']}; first saved {answer['created_at'][:16]} UTC"
     if answer["note"]:
-        yield from ("", "Why", *answer["note"].splitlines())
+        yield from ("", "Reason", *answer["note"].splitlines())
     yield from ("", "Changes", *_changes(answer["what_changes"]))
     replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
     if replaced:

@@ -26,7 +26,7 @@ from planner_core.wire import JsonObject
 _DUPLEX: Options = tuple((each, each) for each in ("DISABLED", "ALLOWED", "ENABLED"))
 _MET_WITH: Options = (("no", "the entire backlog in the CF"), ("yes", "offloading by the rules"))
 _LONGEST = 200
-_ABOUT = (FormField("name", "Name"), FormField("note", "Why"))
+_ABOUT = (FormField("name", "Name"), FormField("note", "Reason"))
 _PLAN_FIELDS = (
     FormField("cfcc_level", "CFCC level", "whole"),
     FormField("queue_managers", "Queue managers in total", "whole"),

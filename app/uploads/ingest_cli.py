@@ -31,7 +31,7 @@ def add(commands: Command) -> None:
     ingest.add_argument("files", metavar="FILE", nargs="+", type=Path, help="SMF dumps, tables or displays")
     ingest.add_argument(
         "--qsg", action="append", default=[], metavar="SID:QMGR=QSG", type=_mapping,
-        help="the group of a queue manager on a system; nothing after = means none; stored in the map",
+        help="the group of a queue manager on a system, or nothing after = if it has none; stored in the map",
     )  # fmt: skip
     ingest.add_argument("--kind", choices=KINDS, help="the kind of the files (default: detected)")
     ingest.add_argument(

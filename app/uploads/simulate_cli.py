@@ -28,7 +28,7 @@ def add(commands: Command) -> None:
         ("days", "D", "number of days"),
         ("structures", "S", "application structures, 1 to 62"),
         ("queue-managers", "Q", "queue managers of the group, 1 to 32"),
-        ("interval-minutes", "M", "length of an interval; divides a day"),
+        ("interval-minutes", "M", "length of an interval; must divide a day evenly"),
         ("seed", "K", "the same options and seed produce the same files"),
     ):
         made.add_argument(f"--{option}", type=int, required=True, metavar=letter, help=about)

@@ -25,7 +25,9 @@ def add(commands: Command, parser_class: Parser) -> None:
         metavar="FILE",
         help="an SMF dump, transferred in binary with RDWs; may be compressed with gzip",
     )
-    decode.add_argument("--section", choices=SECTIONS, required=True, help="the section whose rows to print")
+    decode.add_argument(
+        "--section", choices=SECTIONS, required=True, help="the section whose rows are printed"
+    )
     decode.add_argument("--output", choices=OUTPUTS, default="csv", help="default: csv")
 
 

@@ -28,15 +28,17 @@ EXIT_OK, EXIT_NOTHING = 0, 1
 def add(commands: Command, parser_class: Parser) -> None:
     """Add the command to the command line."""
     verb = verbs_of(
-        commands, parser_class, "history", "The usage history: export rows, rebuild the hourly roll-ups."
+        commands, parser_class, "history", "Usage history: export rows, rebuild the hourly roll-ups."
     )
 
     export = verb("export", "Print rows of a table of the usage history.", _export)
     export.add_argument("--table", choices=USAGE_TABLES, required=True)
     export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
     export.add_argument("--structure", metavar="S", help="only this structure")
-    export.add_argument("--from", metavar="T", dest="begin", type=_time, help="from this time on, UTC")
-    export.add_argument("--to", metavar="T", dest="end", type=_time, help="before this time, UTC")
+    export.add_argument(
+        "--from", metavar="T", dest="begin", type=_time, help="only rows from this time on, UTC"
+    )
+    export.add_argument("--to", metavar="T", dest="end", type=_time, help="only rows before this time, UTC")
     export.add_argument("--output", choices=("csv",), default="csv")
 
     verb("rollup", "Rebuild the hourly roll-ups in the database from the whole history.", _rollup)

@@ -58,7 +58,7 @@ def add(commands: Command, parser_class: Parser) -> None:
             made.add_argument(
                 "--fragment",
                 metavar="STEP",
-                help="print only the CFRM statements of this step, such as cfcc-25",
+                help="print only the CFRM statements for this step, such as cfcc-25",
             )
 
 

@@ -77,7 +77,7 @@ def test_commands_print_differences_notes_and_documents(capsys: pytest.CaptureFi
     assert main(["scenarios", "report", "SQ03", "more"]) == 0
     told = capsys.readouterr().out
     for heading in (
-        "Why\nTwo years of trade.",
+        "Reason\nTwo years of trade.",
         "Changes",
         "Commands",
         "Notes\n(1) Need",

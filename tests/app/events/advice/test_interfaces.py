@@ -142,7 +142,7 @@ def test_rates_are_written_into_the_document(
     assert "APP.SHARED.Q1: " in captured.err
     (tmp_path / "rated.yaml").write_text(captured.out, encoding="utf-8")
     assert main(["events", "advise", str(tmp_path / "rated.yaml")]) == 0
-    assert "all at their net rates" in capsys.readouterr().out
+    assert "all queues at their net rates" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_depths_given_in_the_plan_are_marked_and_their_effects_shown() -> None:
     assert row.effects[-2:] == ("80 %", "80 %")
     facts = dict(depths.facts)
     assert facts["Messages of one event"].startswith("1, one from each")
-    assert "Queue Depth High of A after 8 min" in facts["All at their net rates, from empty"]
+    assert "Queue Depth High of A after 8 min" in facts["All queues at their net rates, starting empty"]
 
 
 def test_maxdepth_above_the_structure_does_not_stretch_the_chart() -> None:
