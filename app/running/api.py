@@ -61,7 +61,7 @@ def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
 
 @router.post(
     "/diff",
-    summary="Compare what runs with a plan",
+    summary="Compare the running system with a plan",
     response_description="The current, needed and planned size of each structure, and the commands in order.",
     openapi_extra=json_request("DiffRequest"),
     responses=problems(413, 415, 422),
@@ -76,13 +76,13 @@ def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
 
 @router.post(
     "/plan-from-running",
-    summary="Make a plan from what runs",
+    summary="Create a plan from the running system",
     response_description="The plan document, and the values that no display shows.",
     openapi_extra=json_request("FromRunningRequest"),
     responses=problems(413, 415, 422),
 )
 def plan_from_running(body: DocumentBody) -> PlanFromRunning:
-    """Create a plan document from a policy, displays and definitions. It describes what runs, until you edit it."""
+    """Create a plan document from a policy, displays and definitions. It describes the running system until you edit it."""
     request = read_request(FromRunningRequest, body)
     return service.made(
         texts_of(request.current),

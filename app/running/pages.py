@@ -69,8 +69,8 @@ QUESTIONS: tuple[QuestionLink, ...] = (
         "how-to/linting-a-policy", "cfplan lint FILE",
     ),
     QuestionLink(
-        "/plan-from-running", "Make a plan from what runs",
-        "Create a plan document that matches what runs, from a policy, displays and definitions.",
+        "/plan-from-running", "Create a plan from the running system",
+        "Create a plan document that matches the running system, from a policy, displays and definitions.",
         "how-to/what-runs-today", "cfplan from-running FILE...",
     ),
 )  # fmt: skip
@@ -135,7 +135,7 @@ class RunningPage(WithForm, Page):
     plan: Annotated[ChosenPlan, "The chosen plan"]
     wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
     document: Annotated[FormField, "A plan document"]
-    current: Annotated[FormField, "All texts about what runs, in one field"]
+    current: Annotated[FormField, "All texts about the running system, in one field"]
     shown: Annotated[ComparisonView | None, "The comparison; None if there is none"]
 
 
@@ -144,7 +144,7 @@ class FromRunningPage(WithForm, Page):
     """The page that creates a plan from the running system."""
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
-    current: Annotated[FormField, "All texts about what runs, in one field"]
+    current: Annotated[FormField, "All texts about the running system, in one field"]
     made: Annotated[str, "The plan document as JSON; empty if there is none"]
     findings: Annotated[tuple[LineFinding, ...], "Values that no display shows"]
 
@@ -152,7 +152,7 @@ class FromRunningPage(WithForm, Page):
 @router.get("/what-runs")
 def what_runs(request: Request) -> Response:
     """Show links to the four pages."""
-    page = WhatRunsPage(title="What runs today", section="whatif", questions=QUESTIONS)
+    page = WhatRunsPage(title="Running system", section="whatif", questions=QUESTIONS)
     return render(request, "running/contents.html", page)
 
 
@@ -395,7 +395,7 @@ def _running_page(
     document = _document(given, faults)
     boxes = (_unstated_box(given, faults),)
     page = RunningPage(
-        **_asked("Compare what runs with a plan", given, faults, (box, document, *boxes)),
+        **_asked("Compare the running system with a plan", given, faults, (box, document, *boxes)),
         boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),
@@ -406,7 +406,7 @@ def _running_page(
     return _page(request, "compare", page)
 
 
-# ---- make a plan --------------------------------------------------------------------------------------------
+# ---- create a plan --------------------------------------------------------------------------------------------
 
 
 @router.get("/plan-from-running")
@@ -471,7 +471,7 @@ def _from_running_page(
     )
     box = _current(given, faults)
     page = FromRunningPage(
-        **_asked("Make a plan from what runs", given, faults, (box, *boxes)),
+        **_asked("Create a plan from the running system", given, faults, (box, *boxes)),
         boxes=boxes,
         current=box,
         made=made,
@@ -564,4 +564,4 @@ def _current(given: RunningForm, faults: Mapping[str, str]) -> FormField:
         "CFRM policy, D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
         "any order."
     )
-    return _large("current", "What runs", given.typed.get("current", ""), faults, hint=hint)
+    return _large("current", "Running system", given.typed.get("current", ""), faults, hint=hint)

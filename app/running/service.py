@@ -68,7 +68,7 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
         why = f" (line {unread.line}: {unread.message.removesuffix('.')})" if unread else ""
         invalid(
             field,
-            f"contains nothing about what runs{why}: enter a CFRM policy, D XCF,STR,STRNAME=, DISPLAY CFSTRUCT, or DEFINE commands",
+            f"contains nothing about the running system{why}: enter a CFRM policy, D XCF,STR,STRNAME=, DISPLAY CFSTRUCT, or DEFINE commands",
         )
     return running
 

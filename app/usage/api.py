@@ -117,7 +117,7 @@ def read_queue(
     return QueueUsageAnswer(qsg, structure, name, period, points, sizes)
 
 
-@router.post("/plan-document", summary="Make a plan document from usage", responses=problems(404, 413, 422))
+@router.post("/plan-document", summary="Create a plan document from usage", responses=problems(404, 413, 422))
 def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromUsageAnswer:
     """Fill a plan document with measured rates, sizes and depths. Nothing is stored.
 

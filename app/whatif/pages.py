@@ -59,7 +59,7 @@ QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (
 )
 
 
-GROUPS = (("What runs today", RUNNING_QUESTIONS), ("Queues and clusters", QUEUES_AND_CLUSTERS))
+GROUPS = (("Running system", RUNNING_QUESTIONS), ("Queues and clusters", QUEUES_AND_CLUSTERS))
 
 
 @dataclass(frozen=True, kw_only=True)

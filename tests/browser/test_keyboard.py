@@ -403,18 +403,18 @@ def merge_plan(page: Page) -> None:
 
 def compare_with_running_system(page: Page) -> None:
     choose_example(page)
-    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    tab_to(page, page.get_by_role("textbox", name="Running system"))
     page.keyboard.type("DEFINE POLICY NAME(POL1) REPLACE(YES) " + FRAGMENT)
     press(page, "button", "Compare")
     expect(page.get_by_role("heading", name="Commands, in order")).to_be_visible()
 
 
 def create_plan_from_running_system(page: Page) -> None:
-    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    tab_to(page, page.get_by_role("textbox", name="Running system"))
     page.keyboard.type(FRAGMENT)
     tab_to(page, page.get_by_label("Group"))
     page.keyboard.type("SQ03")
-    press(page, "button", "Make a plan")
+    press(page, "button", "Create a plan")
     expect(page.get_by_role("region", name="Plan document")).to_contain_text('"qsg": "SQ03"')
 
 

@@ -147,7 +147,7 @@ def test_from_running_prints_a_valid_plan(files: Path, capsys: pytest.CaptureFix
         (["merge", "plan.yaml", "--policy", "utf16.txt"], "UTF-16"),
         (["merge", "plan.yaml", "--policy", "ebcdic.txt"], "EBCDIC"),
         (["merge", "plan.yaml"], "--policy"),
-        (["diff", "plan.yaml", "--current", "plan.yaml"], "contains nothing about what runs"),
+        (["diff", "plan.yaml", "--current", "plan.yaml"], "contains nothing about the running system"),
         (["diff", "policy.txt", "--current", "policy.txt"], "not YAML"),
         (["from-running", "displays.txt"], "No structure ends in CSQ_ADMIN"),
     ],

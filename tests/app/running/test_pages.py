@@ -217,7 +217,7 @@ def test_comparison_shows_missing_inputs_and_structures_to_drain(app: FastAPI) -
 def test_text_without_running_data_is_reported(app: FastAPI) -> None:
     answer = post(app, "/running", {**EXAMPLE, "current": "hello"})
     assert page(answer, 422)
-    assert "What runs: contains nothing about what runs" in answer.text
+    assert "Running system: contains nothing about the running system" in answer.text
 
 
 def test_missing_plan_is_reported(app: FastAPI) -> None:
@@ -285,7 +285,7 @@ def test_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
     assert "SQ03APPLICATION1 has 1G and 80 % of it in use" in answer.text
     nothing = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": "hello"})
     assert page(nothing, 422)
-    assert "Displays of the structures: contains nothing about what runs" in nothing.text
+    assert "Displays of the structures: contains nothing about the running system" in nothing.text
 
 
 def test_comparison_with_rebuilds_lists_reallocate_test_before_reallocate(app: FastAPI) -> None:

@@ -73,7 +73,7 @@ def test_replacing_and_superseded_rows_are_reported() -> None:
     report = report_view({"files": [{"rows": {"queue_usage": counts}}]})
     assert report is not None
     assert (report.rows[0][1].replacing, report.outranked) == (3, 4)
-    assert "of the rows already there come from a more trusted source" in page(report)
+    assert "of the existing rows come from a more trusted source" in page(report)
 
 
 def test_findings_are_emphasized() -> None:

@@ -357,7 +357,7 @@ def test_group_with_only_csq_admin_measured_offers_no_queues(
     found = page(app, "/usage/SQ03/plan")
     assert found.all("input", name="queue") == []
     assert "No application structure of SQ03 was measured" in found.text
-    assert "Make a plan" not in page(app, "/usage/SQ03/CSQ_ADMIN").text
+    assert "Create a plan" not in page(app, "/usage/SQ03/CSQ_ADMIN").text
 
 
 def test_invalid_form_is_refused(measured: FastAPI) -> None:

@@ -64,10 +64,10 @@ def test_failed_run_shows_its_reason_and_log(page: Page) -> None:
 def test_report_of_the_latest_nightly_run_can_be_saved(page: Page) -> None:
     page.goto("/nights/1")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Report for mail").click()
+        page.get_by_role("link", name="Report for email").click()
     assert download.value.suggested_filename == "night.md"
     page.goto("/nights/2")
-    expect(page.get_by_role("link", name="Report for mail")).to_have_count(0)
+    expect(page.get_by_role("link", name="Report for email")).to_have_count(0)
 
 
 def test_run_is_started_by_keyboard_and_followed_to_its_end(page: Page) -> None:

@@ -78,7 +78,7 @@ def test_concurrent_changes_of_a_scenario_do_not_overwrite_each_other(new_contex
     first, second = (new_context().new_page() for _ in range(2))
     for each in (first, second):
         each.goto(f"{AT}/duplexed/edit")
-        each.get_by_role("textbox", name="Why").fill("changed")
+        each.get_by_role("textbox", name="Reason").fill("changed")
         each.get_by_label("Headroom").fill("20" if each is first else "30")
     for each in (first, second):
         each.get_by_role("button", name="Save changes").click()

@@ -58,7 +58,7 @@ def test_policy_is_created_from_an_uploaded_dump(real_page: Page, real_base: str
     expect(page.locator(".plotted").first).to_have_attribute("data-state", "ready")
 
     page.get_by_role("link", name="everything").click()
-    page.get_by_role("link", name="Make a plan from this usage").click()
+    page.get_by_role("link", name="Create a plan from this usage").click()
     for field, value in (
         ("Name of the plan", "MEASURED"),
         ("Queue managers", "2"),

@@ -229,7 +229,7 @@ def test_plan_is_created_from_a_chart_by_keyboard_and_its_policy_downloaded(
     drawn(page)
     page.get_by_role("link", name="everything").press("Enter")
     drawn(page)
-    page.get_by_role("link", name="Make a plan from this usage").press("Enter")
+    page.get_by_role("link", name="Create a plan from this usage").press("Enter")
     expect(page.get_by_label("Name of the plan")).to_have_value("SQ03-usage")
     page.get_by_label("Plan AUDIT.COPY").press("Space")
     page.get_by_label("Plan ORDERS.IN").press("Space")
