@@ -28,14 +28,14 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         default=Path("data"),
-        description="Folder for everything the service stores. It is created when it is first needed.",
+        description="Folder for everything that the service stores. It is created when it is first needed.",
     )
     database_url: str = Field(
         default="",
         repr=False,  # it may contain a password
         description=(
-            "Database that plans are stored in, such as postgresql://cfplan@db.example.com/cfplan. Empty: the SQLite "
-            "file cfplan.db in the data folder."
+            "Database for plans, such as postgresql://cfplan@db.example.com/cfplan. If empty, the SQLite file cfplan.db in "
+            "the data folder is used."
         ),
     )
     deleted_days: int = Field(
@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         default=32 * MIB,
         ge=1,
-        description="Largest request body in bytes. The default holds the largest plan that MQ's limits permit.",
+        description="Largest request body in bytes. The default is large enough for the largest plan that MQ's limits permit.",
     )
     body_timeout_s: float = Field(
         default=60.0,
@@ -88,8 +88,8 @@ class Settings(BaseSettings):
         default="",
         repr=False,  # it may contain a key
         description=(
-            "Where the usage history is kept: a folder, or the URL of an object store. Empty: the folder history in the "
-            "data folder."
+            "Location of the usage history: a folder, or the URL of an object store. If empty, the folder history in the "
+            "data folder is used."
         ),
     )
     history_days: int = Field(
@@ -114,7 +114,7 @@ class Settings(BaseSettings):
         default=250,
         ge=1,
         description=(
-            "Largest ratio of decompressed to compressed size of an upload. gzip reaches 1032 with a specially made file, and about ten with dumps."
+            "Largest ratio of decompressed to compressed size of an upload. gzip reaches 1032 with a specially crafted file, and about ten with dumps."
         ),
     )
     jobs_at_once: int = Field(
@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     )
     night_zone: str = Field(
         default="",
-        description="Time zone of that hour, such as Europe/Berlin. Empty: that of the machine.",
+        description="Time zone of that hour, such as Europe/Berlin. If empty, the time zone of the machine is used.",
     )
     forecast_days: int = Field(default=180, ge=7, le=730, description="Days that forecasts look ahead.")
     forecasts_kept_days: int = Field(

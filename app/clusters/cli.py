@@ -109,7 +109,7 @@ def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:
         worst = structure.survives
         if worst is not None:
             yield (
-                f"  survives all with INITSIZE {worst.initsize_kib}K, SIZE {worst.size_kib}K "
+                f"  survives all failures with INITSIZE {worst.initsize_kib}K, SIZE {worst.size_kib}K "
                 f"({worst.messages} messages, {worst.label})"
             )
 

@@ -38,11 +38,11 @@ class ExplainPage(Page):
     messages: Annotated[FormField, "The field for the browse"]
     boxes: Annotated[tuple[FormField, ...], "Queue, times, order of eliminations"]
     is_unfolded: Annotated[bool, "Whether one of these has a value or an error"]
-    files: Annotated[tuple[str, ...], "Names of the sent files; a browser cannot fill them in again"]
+    files: Annotated[tuple[str, ...], "Names of the uploaded files; a browser cannot fill them in again"]
     examples: Annotated[tuple[ExplanationExample, ...], "The examples"]
     example: Annotated[ExplanationExample | None, "The example of the page, if it shows one"]
     shown: Annotated[ExplanationView | None, "The answer; None for an empty form or one with errors"]
-    wrong: Annotated[tuple[str, ...], "Errors of the form"]
+    wrong: Annotated[tuple[str, ...], "Errors in the form"]
 
 
 @router.get(PATH)
@@ -141,7 +141,7 @@ def _page(
             "failed_at",
             "First failure of the channels",
             "text",
-            "For example 2026-11-21T12:00:00Z. Without a zone, UTC is assumed.",
+            "For example 2026-11-21T12:00:00Z. If no time zone is given, UTC is assumed.",
         ),
         box("browsed_at", "Time of browse and displays", "text", "In the same format."),
         FormField(
@@ -167,7 +167,7 @@ def _page(
             "messages",
             "Browse of its cluster transmission queue",
             "text",
-            "Output of amqsbcg, CSV with a heading, or JSON.",
+            "Output of amqsbcg, CSV with a header row, or JSON.",
         ),
         boxes=boxes,
         is_unfolded=any(each.error or (each.value and each.name != "mode") for each in boxes)

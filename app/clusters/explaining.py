@@ -123,7 +123,7 @@ def answer(
 
 def _nothing(browse: Browse) -> str:
     problems = [f"line {each.line}: {each.message}" for each in browse.problems[:_MOST_PROBLEMS]]
-    return "; ".join(["has no messages", *problems])
+    return "; ".join(["contains no messages", *problems])
 
 
 def _time(text: str, field: str) -> datetime | None:

@@ -39,7 +39,7 @@ class LoadPage(Page):
     """A plan, and the load of its clusters on its structures."""
 
     sent: Annotated[LoadForm, "The input of the form"]
-    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan; empty if there is an answer"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan; empty if there is an answer"]
     qsg: Annotated[str, "Name of the group; empty without an answer"]
     clusters: Annotated[ClusterLoadView | None, "The answer; None if there are errors"]
     findings: Annotated[tuple[FindingView, ...], "Findings about the clusters"]

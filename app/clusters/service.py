@@ -41,7 +41,7 @@ EXAMPLES = (
     ExampleFile(
         "cluster",
         "shared-queue",
-        "A group among the destinations",
+        "A queue-sharing group among the destinations",
         "IBM's own case: three of four destinations are the same shared queue.",
     ),
 )

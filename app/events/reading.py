@@ -46,13 +46,15 @@ class EventMessageFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: Annotated[
-        str, Field(min_length=1, max_length=_LONGEST_FILE_NAME, description="Name of the file in answers.")
+        str, Field(min_length=1, max_length=_LONGEST_FILE_NAME, description="Name of the file in responses.")
     ] = "events"
     text: Annotated[
         str | None,
         Field(description="amqsevt, mq-event-display, amqsbcg, dmpmqmsg, or PCF in hexadecimal."),
     ] = None
-    base64: Annotated[str | None, Field(description="Any file as it is, such as PCF in binary.")] = None
+    base64: Annotated[
+        str | None, Field(description="The unchanged bytes of any file, such as binary PCF.")
+    ] = None
 
 
 class ReadRequest(EventContext):

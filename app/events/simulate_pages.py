@@ -34,7 +34,7 @@ MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
 _READING_WORDS = {
     "disabled_detector": (
         "The detecting queue manager has PERFMEV(DISABLED)",
-        {"silent": "no queue manager writes", "broadcast": "the others write"},
+        {"silent": "no queue manager writes a message", "broadcast": "the others write messages"},
     ),
     "statistics_of_disabled": (
         "Counters of members with PERFMEV(DISABLED) at an event",

@@ -142,7 +142,7 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
         )
     out = sum(point.left_out is not None for point in points)
     if out:
-        words.append(f"{out} of the allocations are not in the fit; they are hollow.")
+        words.append(f"{out} of the allocations are not in the fit; their markers are hollow.")
     return " ".join(words)
 
 
@@ -152,7 +152,9 @@ def _residuals_in_words(fit: Fit, used: Sequence[FitPoint]) -> str:
         f"{_megabytes(max(abs(point.residual_bytes or 0) for point in used))} from the curve."
     ]
     if fit.residuals is not None:
-        words.append(f"Their standard deviation is {_megabytes(fit.residuals.deviation_bytes)}.")
+        words.append(
+            f"The standard deviation of the distances is {_megabytes(fit.residuals.deviation_bytes)}."
+        )
     return " ".join(words)
 
 
@@ -181,7 +183,7 @@ def published_in_words(fit: Fit) -> str:
         less = float(published.base) + float(published.bundle) * point.entries - (point.fitted_bytes or 0)
         word = "more" if less >= 0 else "less"
         ends.append(f"{_megabytes(abs(less))} {word} at {plain(round(point.size_bytes))}")
-    return f"For the same entries at 1:6 the published curve gives {' and '.join(dict.fromkeys(ends))}."
+    return f"For the same entries at 1:6, the published curve gives {' and '.join(dict.fromkeys(ends))}."
 
 
 def _signed(value_bytes: float) -> str:

@@ -32,10 +32,10 @@ class Fit(CurveFit):
     """The cost of structures on a coupling facility, fitted to its own allocations."""
 
     version: Annotated[int, Field(description="The number that plans name: `{fitted: 17}`.")]
-    run_id: Annotated[int, Field(description="The nightly run that made the fit.")]
+    run_id: Annotated[int, Field(description="The nightly run that produced the fit.")]
     made_at: datetime
     coupling_facility: str
-    state: Annotated[FitState, Field(description="Plans may name an accepted fit only.")]
+    state: Annotated[FitState, Field(description="Plans may name only accepted fits.")]
     is_current: Annotated[
         bool, Field(description="The latest accepted fit of its coupling facility and CFCC level.")
     ]
@@ -82,10 +82,13 @@ class FitPoints(Answer):
     element_bytes: Annotated[float | None, Field(description="Null if the data contains only one ratio.")]
     published_base_bytes: Annotated[
         float | None,
-        Field(description="Of the published curve for the level; null if the level is not known."),
+        Field(description="Base of the published curve for the level; null if the level is not known."),
     ]
     published_bundle_bytes: Annotated[
-        float | None, Field(description="Of the published curve for the level: one entry with six elements.")
+        float | None,
+        Field(
+            description="Cost of one entry with six elements on the published curve for the level; null if the level is not known."
+        ),
     ]
     points: tuple[FitPoint, ...]
     findings: tuple[Finding, ...] = ()

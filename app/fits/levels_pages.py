@@ -37,7 +37,7 @@ class CfLevelsPage(Page):
         tuple[FacilityLevel, ...], "Every coupling facility that an entry, a plan or a fit names"
     ]
     boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
-    wrong: Annotated[tuple[str, ...], "Errors of the form"]
+    wrong: Annotated[tuple[str, ...], "Errors in the form"]
     said: Annotated[str, "Confirmation of the last action"]
 
 

@@ -34,10 +34,12 @@ def read_forecasts(
     structure: Structure,
     session: SessionDep,
     measure: Annotated[
-        str | None, Query(max_length=20, description="entries, elements or smds_blocks; absent: all.")
+        str | None,
+        Query(max_length=20, description="entries, elements or smds_blocks; if omitted, all of them."),
     ] = None,
     queue_manager: Annotated[
-        str | None, Query(max_length=4, description="The owner of a shared message data set; absent: all.")
+        str | None,
+        Query(max_length=4, description="The owner of a shared message data set; if omitted, all owners."),
     ] = None,
 ) -> StructureOutlook:
     """Return daily peaks, quantiles for the days ahead, the day each level is passed at each size, and scores."""

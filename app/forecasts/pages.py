@@ -74,7 +74,7 @@ class ForecastsPage(Page):
         tuple[tuple[StructureForecast, str], ...],
         "One page of forecasts with their addresses, most urgent first",
     ]
-    found: Annotated[ForecastPage, "The page they are on"]
+    found: Annotated[ForecastPage, "The page of the list"]
     newest: Annotated[date | None, "Day of the latest forecast on the page"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 

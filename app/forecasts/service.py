@@ -53,7 +53,7 @@ class StructureForecast(Forecast):
         None
     )
     score: Annotated[
-        Score | None, Field(description="Of the newest earlier forecast that could be scored.")
+        Score | None, Field(description="The score of the newest earlier forecast that could be scored.")
     ] = None
 
     @property
@@ -91,8 +91,8 @@ class MeasuredDay(Answer):
     """The highest value of one day, and the total of that day. None means not measured."""
 
     day: date
-    peak: Annotated[int | None, Field(description="Null: not measured.")]
-    total: Annotated[int | None, Field(description="The total. Null: not measured.")]
+    peak: Annotated[int | None, Field(description="Null if not measured.")]
+    total: Annotated[int | None, Field(description="The total. Null if not measured.")]
 
 
 @dataclass(frozen=True, slots=True)

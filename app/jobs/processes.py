@@ -21,7 +21,7 @@ PYTHON = (sys.executable, "-P", "-m")
 """With -P, modules are imported from the installation, never from the folder in which the service was started."""
 WHAT_TO_DO_AT_THE_TERMINAL = (
     "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
-    "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
+    "folder of cfplan (the first run downloads 460 MB), or install that file into the environment of cfplan."
 )
 WHAT_TO_DO = f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept until then, and read as soon as the packages are installed."
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"

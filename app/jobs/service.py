@@ -50,9 +50,9 @@ class Job(Answer):
     ]
     upload_id: int | None
     state: Annotated[JobState, Field(description="`asks` waits for answers; `done` and `failed` are final.")]
-    stage: Annotated[str, Field(description="Such as `decoding` or `fitting`; empty before the first.")]
+    stage: Annotated[str, Field(description="Such as `decoding` or `fitting`; empty before the first stage.")]
     done: Annotated[
-        int, Field(description="The finished part of the stage, in bytes where it is measured in bytes.")
+        int, Field(description="The completed part of the stage, in bytes if the stage is measured in bytes.")
     ]
     total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
     sentence: Annotated[str, Field(description="Its progress or its outcome, in words.")]

@@ -76,7 +76,7 @@ def read_report(session: SessionDep) -> NightlyReport:
     summary="Read the report of the latest run as text",
     responses={
         200: {
-            "description": "Markdown for a mail.",
+            "description": "Markdown for an email.",
             "content": {MARKDOWN: {"schema": {"type": "string"}}},
         },
         **problems(404),

@@ -45,7 +45,7 @@ class NightlyRunsPage(Page):
     """The list of runs, or the steps to get started if there are none."""
 
     lines: Annotated[tuple[RunLine, ...], "One page of runs, newest first"]
-    found: Annotated[RunPage, "Their page of the list"]
+    found: Annotated[RunPage, "The page of the list"]
     newest: Annotated[NewestNight | None, "Findings of the latest run; None before the first"]
     next_due: Annotated[datetime | None, "When the next run is due; None if no runs are scheduled"]
     is_under_way: Annotated[bool, "Whether a run is in progress or waits"]

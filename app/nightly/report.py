@@ -227,7 +227,7 @@ def as_markdown(report: NightlyReport) -> str:
     run = report.run
     lines = [f"# cfplan: nightly run of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]
     if report.is_simulated:
-        lines += [f"**Some of this is based on simulated data and marked ({WORD}).**", ""]
+        lines += [f"**Some of these results are based on simulated data and are marked ({WORD}).**", ""]
     lines += [run.sentence, ""]
     if run.first_day is not None and run.last_day is not None:
         lines += [f"Usage history from {run.first_day} to {run.last_day}.", ""]

@@ -64,8 +64,8 @@ class Run(Answer):
         int, Field(description="Its job: /api/v1/jobs/… gives its log and, as events, its progress.")
     ]
     state: State
-    stage: Annotated[str, Field(description="Such as `reducing` or `fitting`; empty before the first.")]
-    done: Annotated[int, Field(description="The finished part of the stage.")]
+    stage: Annotated[str, Field(description="Such as `reducing` or `fitting`; empty before the first stage.")]
+    done: Annotated[int, Field(description="The completed part of the stage.")]
     total: Annotated[int, Field(description="The size of the stage; 0 if it is not known.")]
     sentence: Annotated[str, Field(description="Its progress or its outcome, in words.")]
     attempts: Annotated[

@@ -47,7 +47,7 @@ class DeletedPage(Page):
 
     deleted: Annotated[
         tuple[tuple[DeletedPlan, str, str], ...],
-        "Last deleted first, each with a new name if its own is in use, and the error of that name",
+        "Most recently deleted first, each with a new name if its own is in use, and the error in that name",
     ]
     keep_days: Annotated[int, "Days until they are removed permanently"]
 

@@ -25,7 +25,7 @@ _TEN_TIMES = 1000
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 _LEVELS = {
     "FULLTHRESHOLD": "FULLTHRESHOLD",
-    "event_target_percent": "the target of the plan",
+    "event_target_percent": "the target in the plan",
     "full": "full, because there is no rule and no FULLTHRESHOLD",
 }
 

@@ -42,7 +42,7 @@ def conditional_get() -> JsonObject:
 
 def conditional_put() -> JsonObject:
     """Return the request headers of PUT."""
-    create = "`*`: create a plan, never change one. An ETag: refused if it is that of the latest version."
+    create = "`*`: create a plan, never change one. An ETag: the request is refused if it is the ETag of the latest version."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 

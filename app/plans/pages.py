@@ -119,9 +119,11 @@ class PlanPage(Page):
     assumption: Annotated[str, "How structures are counted in `facilities`"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
-    findings_omitted: Annotated[int, "Number of further ones"]
+    findings_omitted: Annotated[int, "Number of findings that are not listed"]
     open_findings: Annotated[Mapping[str, int], "Open findings by severity"]
-    clusters: Annotated[ClusterLoadView | None, "Load of clusters on the structures; None without any"]
+    clusters: Annotated[
+        ClusterLoadView | None, "Load of clusters on the structures; None if the plan has no clusters"
+    ]
     texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
     tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
@@ -162,8 +164,8 @@ class ComparePage(Page):
     """Two versions side by side."""
 
     name: Annotated[str, "Name of the plan"]
-    before: Annotated[StoredVersion, "The version compared from"]
-    after: Annotated[StoredVersion, "The version compared to"]
+    before: Annotated[StoredVersion, "The first version of the comparison"]
+    after: Annotated[StoredVersion, "The second version of the comparison"]
     numbers: Annotated[tuple[int, ...], "All versions, newest first"]
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
@@ -186,9 +188,9 @@ class PrintPage(Page):
     unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     assumption: Annotated[str, "How structures are counted in `facilities`"]
     findings: Annotated[tuple[FindingView, ...], "The findings"]
-    findings_total: Annotated[int, "Number of all of them"]
+    findings_total: Annotated[int, "Number of all findings"]
     queues: Annotated[tuple[QueueLine, ...], "Queues; only the first if there are very many"]
-    queues_total: Annotated[int, "Number of all of them"]
+    queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Number of all changes"]
     policy: Annotated[OutputTextView, "The policy, or why there is none"]

@@ -40,7 +40,9 @@ class StoredPlan(Answer):
     findings: Annotated[list[Finding], Field(description="The findings of the result.")]
     explanations: Annotated[
         Omittable[dict[str, Explanation]],
-        Field(description="With explain=true: by the JSON pointer of the explained figure."),
+        Field(
+            description="With explain=true: the explanations, by the JSON pointer of the explained figure."
+        ),
     ] = None
     saved: Annotated[
         Omittable[Literal["created", "changed", "identical"]],

@@ -54,7 +54,7 @@ class SheetPage(Page):
     others: Annotated[tuple[str, ...], "Plans that can be added"]
     unknown: Annotated[tuple[str, ...], "Names in the address that are not plans"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
-    together: Annotated[Sums, "All of them"]
+    together: Annotated[Sums, "All coupling facilities together"]
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]

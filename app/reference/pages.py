@@ -62,7 +62,9 @@ class TablePage(Page):
     table: Annotated[PublishedTable, "The table shown"]
     heads: Annotated[tuple[Head, ...], "The column headings"]
     rows: Annotated[tuple[Row, ...], "The rows as printed"]
-    notes: Annotated[tuple[Note, ...], "Remarks on rows; the mark in a row is a place in this list, from 1"]
+    notes: Annotated[
+        tuple[Note, ...], "Remarks on rows; the mark in a row is the number of its remark, from 1"
+    ]
 
 
 @router.get("/reference", response_class=HTMLResponse)

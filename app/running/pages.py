@@ -97,7 +97,7 @@ class FormPageContext(TypedDict):
 class WithForm:
     """Fields of every page with a form."""
 
-    wrong: Annotated[tuple[str, ...], "Errors of the form"]
+    wrong: Annotated[tuple[str, ...], "Errors in the form"]
     files: Annotated[tuple[str, ...], "Names of uploaded files, which a form cannot send again"]
     is_example: Annotated[bool, "Whether the example is shown"]
 
@@ -117,12 +117,12 @@ class MergePage(WithForm, Page):
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
-    wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
+    wrong_plan: Annotated[str, "Error in the choice of the plan; otherwise empty"]
     document: Annotated[FormField, "A plan document"]
     policy: Annotated[FormField, "The current policy"]
     displays: Annotated[FormField, "Displays of the structures"]
-    newline: Annotated[str, "Its line ends, because a form changes them"]
-    is_kept: Annotated[bool, "Whether the form can send the same policy again, to the byte"]
+    newline: Annotated[str, "Its line endings, because a form changes them"]
+    is_kept: Annotated[bool, "Whether the form can send the same policy again, byte for byte"]
     shown: Annotated[MergeView | None, "The merged policy; None if there is none"]
     against: Annotated[tuple[LineFinding, ...], "Errors that prevent the merge"]
 
@@ -133,7 +133,7 @@ class RunningPage(WithForm, Page):
 
     boxes: Annotated[tuple[FormField, ...], "Small fields of the form"]
     plan: Annotated[ChosenPlan, "The chosen plan"]
-    wrong_plan: Annotated[str, "Error of the plan's choice; else empty"]
+    wrong_plan: Annotated[str, "Error in the choice of the plan; otherwise empty"]
     document: Annotated[FormField, "A plan document"]
     current: Annotated[FormField, "All texts about the running system, in one field"]
     shown: Annotated[ComparisonView | None, "The comparison; None if there is none"]

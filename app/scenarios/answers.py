@@ -34,9 +34,11 @@ class ScenarioRequest(BaseModel):
     """The changes of a scenario, and the reason for them."""
 
     model_config = _MODEL
-    note: Annotated[str, Field(max_length=LONGEST_NOTE, description="The reason, for a change board.")] = ""
+    note: Annotated[
+        str, Field(max_length=LONGEST_NOTE, description="The reason for the changes, for a change board.")
+    ] = ""
     version: Annotated[
-        int | None, Field(ge=1, le=MOST_VERSIONS, description="Version of the plan; absent: the latest.")
+        int | None, Field(ge=1, le=MOST_VERSIONS, description="Version of the plan; if omitted, the latest.")
     ] = None
     # The core reads the changes and reports each problem at its place.
     changes: Annotated[Any, described_as("Changes"), Field(description="The changes; at least one.")]

@@ -69,7 +69,7 @@ def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: 
 @router.get(
     "/compare",
     summary="Compare scenarios",
-    response_description="The plan, and up to four scenarios next to it.",
+    response_description="The plan, and up to four scenarios compared with it.",
     responses=problems(404, 422),
 )
 def compare_scenarios(

@@ -32,11 +32,11 @@ _PLAN_FIELDS = (
     FormField("queue_managers", "Queue managers in total", "whole"),
     FormField("growth_percent", "Annual growth", "decimal", unit="%", place="growth/percent_per_year"),
     FormField("growth_years", "for", "decimal", unit="years", place="growth/years"),
-    FormField("target_usage_percent", "Usage at the backlog, at most", "decimal", unit="%"),
+    FormField("target_usage_percent", "Maximum usage at the backlog", "decimal", unit="%"),
     FormField("headroom_percent", "Headroom instead", "decimal", unit="%"),
     FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal"),
-    FormField("rate_factor", "Arrival rates and backlogs, times", "decimal"),
-    FormField("outage_factor", "Outages and backlogs, times", "decimal"),
+    FormField("rate_factor", "Factor for arrival rates and backlogs", "decimal"),
+    FormField("outage_factor", "Factor for outages and backlogs", "decimal"),
     FormField("lost", "Lost coupling facility", "choice"),
 )
 _STRUCTURE_FIELDS = (

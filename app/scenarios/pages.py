@@ -48,7 +48,7 @@ class ScenariosPage(Page):
     plan: Annotated[str, "Name of the plan"]
     scenarios: Annotated[tuple[ScenarioSummary, ...], "All of them, by name"]
     most: Annotated[int, "Number of scenarios that can be compared"]
-    said: Annotated[str, "Confirmation of a change, or the error of a choice; empty otherwise"]
+    said: Annotated[str, "Confirmation of a change, or an error in the selection; empty otherwise"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,9 @@ class ScenarioComparePage(Page):
     """Scenarios side by side."""
 
     plan: Annotated[str, "Name of the plan"]
-    others: Annotated[tuple[ScenarioSummary, ...], "All scenarios of the plan, for another choice"]
+    others: Annotated[
+        tuple[ScenarioSummary, ...], "All scenarios of the plan, from which others can be chosen"
+    ]
     chosen: Annotated[tuple[str, ...], "Names of the compared scenarios"]
     shows_all: Annotated[bool, "Whether rows without differences are shown"]
     answer: Annotated[ScenarioComparisonView, "Every row, arranged"]

@@ -40,7 +40,7 @@ OUTPUT_WORDS = {
         "SETXCF commands",
         "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge a structure that fills up.",
     ),
-    "runbook": Words("Runbook", "The actions for each structure at IXC585E and at reason code 2192."),
+    "runbook": Words("Runbook", "The actions for each structure when IXC585E or reason code 2192 occurs."),
 }
 
 EXPLAIN = {

@@ -25,7 +25,7 @@ Qsg = Annotated[
     str,
     Field(
         pattern=f"^{QSG_PATTERN}$",
-        description="The queue-sharing group; empty: the queue manager is in none.",
+        description="The queue-sharing group; empty if the queue manager is in none.",
         examples=["SQ03"],
     ),
 ]
@@ -33,7 +33,7 @@ KindOrDetect = Annotated[
     str,
     Field(
         pattern=f"^({'|'.join(KINDS)})?$",
-        description="The kind of the file. Empty: detected from its first bytes.",
+        description="The kind of the file. If empty, it is detected from the first bytes.",
         examples=["smf"],
     ),
 ]
@@ -41,7 +41,7 @@ ObservedAt = Annotated[
     str,
     Field(
         pattern=f"^({TIME_PATTERN})?$",
-        description="When a display was taken, because displays carry no date: local time, in `zone` or with an offset.",
+        description="The time at which a display was taken, because displays contain no date: local time, in `zone` or with an offset.",
         examples=["2026-11-21T09:30"],
     ),
 ]
@@ -75,7 +75,7 @@ class ReceivedAnswer(UploadAnswer):
 
     stored: Annotated[
         Literal["created", "identical"],
-        Field(description="`identical`: the same file was already stored; it is kept once."),
+        Field(description="`identical`: the same file was already stored; it is stored only once."),
     ] = "created"
 
 
@@ -126,5 +126,7 @@ class ReadAgainBody(Answer):
     observed_at: ObservedAt | None = None
     zone: Zone | None = None
     qsg: list[QsgOfQueueManager] = Field(
-        default_factory=list, max_length=1_000, description="Kept in the map, for later files as well."
+        default_factory=list,
+        max_length=1_000,
+        description="Stored in the map, and used for later files as well.",
     )

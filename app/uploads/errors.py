@@ -27,7 +27,7 @@ class NoRoom(PlannerError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The disk of the data folder has too little space for this upload. Nothing was stored. Free some "
+            "The disk of the data folder does not have enough space for this upload. Nothing was stored. Free some "
             "space, or delete uploads that have been read."
         )
 

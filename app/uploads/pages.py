@@ -57,8 +57,8 @@ WAITS_FOR_ANSWERS = "Answer the questions below. Nothing has been stored yet."
 ANY_SYSTEM = "ANY"
 """The system name used for texts that name only the queue manager."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
-BOTH_GIVEN = FieldProblem("qsg", "Name the group or select that the queue manager is in none, not both.")
-NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or select that the queue manager is in none.")
+BOTH_GIVEN = FieldProblem("qsg", "Enter the group or select that the queue manager is in none, but not both.")
+NO_GROUP_GIVEN = FieldProblem("qsg", "Enter the group, or select that the queue manager is in none.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class UploadsPage(Page):
     """All uploads, or an introduction if there are none."""
 
     found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
-    lines: Annotated[tuple[UploadRow, ...], "The same as rows of the table"]
+    lines: Annotated[tuple[UploadRow, ...], "The uploads as table rows"]
     said: Annotated[str, "The last action"]
     missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
     is_under_way: Annotated[bool, "Whether a file is being read, so that a refresh is useful"]
@@ -102,7 +102,7 @@ class NewUploadPage(Page):
 
     boxes: Annotated[tuple[FormField, ...], "Kind, time of observation, zone"]
     pasted: Annotated[FormField, "The field for text"]
-    wrong: Annotated[tuple[str, ...], "Errors of the request"]
+    wrong: Annotated[tuple[str, ...], "Errors in the request"]
     missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
     largest: Annotated[str, "The largest file that is accepted"]
 
@@ -121,7 +121,7 @@ class UploadPage(Page):
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
     questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is requested"]
     when: Annotated[tuple[FormField, ...], "Fields for the time of observation, if it is requested"]
-    wrong: Annotated[tuple[str, ...], "Errors of the answers"]
+    wrong: Annotated[tuple[str, ...], "Errors in the answers"]
     boxes: Annotated[tuple[FormField, ...], "Values that can be changed"]
     report: Annotated[UploadReport | None, "Contents of the file; None before it was read"]
     log: Annotated[str, "Output of the job"]
@@ -134,7 +134,7 @@ class QsgMapPage(Page):
     entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
     boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
     is_none: Annotated[bool, "Whether the entry states that the queue manager is in no group"]
-    wrong: Annotated[tuple[str, ...], "Errors of the request"]
+    wrong: Annotated[tuple[str, ...], "Errors in the request"]
     said: Annotated[str, "The last action"]
 
 
@@ -312,7 +312,7 @@ def _questions(
             each.system_id or "", each.queue_manager, _who(each), each.suggested or "",
             FormField(
                 name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
-                hint=f"On other systems, it is in {each.suggested}." if each.suggested else "",
+                hint=f"On other systems, this queue manager is in {each.suggested}." if each.suggested else "",
             ),
             none_name=f"none/{at}",
             is_none=f"none/{at}" in typed,

@@ -32,7 +32,7 @@ class GroupMapping(Answer):
 
     system_id: Annotated[str, Field(description="The SMF identifier of the system.")]
     queue_manager: str
-    qsg: Annotated[str, Field(description="Empty: the queue manager is in no group.")]
+    qsg: Annotated[str, Field(description="Empty if the queue manager is in no group.")]
     updated_at: datetime
 
 

@@ -54,9 +54,11 @@ class StoredUpload(Answer):
     filename: str
     size_bytes: int
     sha256: str
-    kind: Annotated[str, Field(description="The kind specified for the file; empty: detect automatically.")]
+    kind: Annotated[
+        str, Field(description="The kind specified for the file; if empty, it is detected automatically.")
+    ]
     detected_kind: Annotated[
-        str, Field(description="The kind detected from its first bytes; empty: unknown.")
+        str, Field(description="The kind detected from its first bytes; empty if unknown.")
     ]
     observed_at: str
     zone: str

@@ -87,16 +87,17 @@ class PlanFromUsage(BaseModel):
         # The name of a CFSTRUCT has up to 12 characters; only its CFRM name begins with the name of the group.
         list[Annotated[str, Field(min_length=1, max_length=12)]] | None,
         Field(
-            description="Absent: all application structures that were measured in the period.", max_length=512
+            description="If omitted, all application structures that were measured in the period.",
+            max_length=512,
         ),
     ] = None
     queues: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=48)]] | None,
-        Field(description="Absent: all queues that were measured.", max_length=40_000),
+        Field(description="If omitted, all queues that were measured.", max_length=40_000),
     ] = None
     period: Annotated[
         Literal["1d", "7d", "31d", "92d", "366d", "all"],
-        Field(description="This number of days up to the last measured hour."),
+        Field(description="The number of days up to the last measured hour, or all."),
     ] = "7d"
     queue_managers: Annotated[
         Annotated[int, Field(ge=1, le=999)] | Annotated[list[str], Field(min_length=1, max_length=999)],
@@ -113,7 +114,7 @@ class PlanFromUsage(BaseModel):
         ),
     ] = "depth"
     outage_minutes: Annotated[
-        float | None, Field(ge=0, le=10**6, description="With `rate`: the duration without gets.")
+        float | None, Field(ge=0, le=10**6, description="With `rate`: the duration in minutes without gets.")
     ] = None
     sizes: Annotated[
         Sizes, Field(description="The size used for a queue's messages if no 95th percentile is entered.")
@@ -124,7 +125,10 @@ class PlanFromUsage(BaseModel):
         Field(description="By queue: the 95th percentile of its message sizes, known from elsewhere."),
     ] = {}
     persistent_when_unknown: Annotated[
-        bool | None, Field(description="For queues whose persistence was not measured; needed only then.")
+        bool | None,
+        Field(
+            description="Whether messages are persistent on queues whose persistence was not measured; required only for those."
+        ),
     ] = None
 
     def asked(self, structures: Sequence[str]) -> PlanQuestion:

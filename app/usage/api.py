@@ -49,13 +49,13 @@ Queue = Annotated[
 Moment = Annotated[AwareDatetime, AfterValidator(lambda value: _in_range(value))]
 From = Annotated[
     Moment | None,
-    Query(alias="from", description="Start of the period. Absent: seven days before its end."),
+    Query(alias="from", description="Start of the period. If omitted, seven days before its end."),
 ]
 To = Annotated[
     Moment | None,
-    Query(description="End of the period (exclusive). Absent: the end of the last measured hour."),
+    Query(description="End of the period (exclusive). If omitted, the end of the last measured hour."),
 ]
-By = Annotated[Step | None, Query(description="If absent: by hour up to 31 days, otherwise by day.")]
+By = Annotated[Step | None, Query(description="If omitted, by hour for up to 31 days, otherwise by day.")]
 
 router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
 

@@ -19,7 +19,7 @@ _DIGITS = 4
 T = TypeVar("T")
 Number = TypeVar("Number", int, float)
 
-Known = Annotated[int | None, Field(description="Null: not measured.")]
+Known = Annotated[int | None, Field(description="Null if not measured.")]
 
 
 def _rounded(value: Fraction | float | None) -> float | None:
@@ -29,7 +29,7 @@ def _rounded(value: Fraction | float | None) -> float | None:
 # The REST interface has always shown four decimals; pages and plans need the exact figure.
 Rounded = Annotated[T, Unchecked(), PlainSerializer(_rounded, return_type=float | None)]
 Percent = Annotated[
-    Rounded[Fraction | float | None], Field(description="Null: not measured, or the limit is not known.")
+    Rounded[Fraction | float | None], Field(description="Null if not measured, or if the limit is not known.")
 ]
 
 

@@ -112,8 +112,8 @@ class UsagePage(Page):
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of this structure's pages"]
-    query: Annotated[str, "The parameters that choose this period"]
-    plan: Annotated[str, "Address at which a plan is created from this"]
+    query: Annotated[str, "The query parameters that select this period"]
+    plan: Annotated[str, "Address at which a plan is created from this usage"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ class QueuePage(Page):
     points: Annotated[tuple[QueuePoint, ...], "Rate, sizes and depth as a table"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of the structure's pages"]
-    query: Annotated[str, "The parameters that choose this period"]
+    query: Annotated[str, "The query parameters that select this period"]
 
 
 @router.get("/usage")

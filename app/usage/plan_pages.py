@@ -85,10 +85,11 @@ class MeasuredForm:
     """Fields of pages with a form of measured figures."""
 
     qsg: Annotated[str, "Name of the group"]
-    period: Annotated[Period, "The period that the figures are of"]
-    hidden: Annotated[dict[str, str], "The parameters that choose it again"]
+    period: Annotated[Period, "The period of the figures"]
+    hidden: Annotated[dict[str, str], "The query parameters that select the period"]
     choices: Annotated[
-        tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
+        tuple[tuple[str, str, bool], ...],
+        "Periods to choose from: label, address, and whether it is the current one",
     ]
     form: Annotated[PlanForm, "The fields as typed, with their errors"]
 

@@ -235,7 +235,7 @@ def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
         if number is not None
     )
     yield (
-        f"{ground.structure}: it was full {times}{when}, so the observed maximum is cut off. The demand is not known: at "
+        f"{ground.structure}: it was full {times}{when}, so the observed maximum is capped. The demand is not known: at "
         f"least {least or 'what it held'}. Plan for more than was measured."
     )
 
@@ -338,11 +338,11 @@ def _into(
             continue
         member: JsonObject = {"name": figures.queue}
         if isinstance(sizes, str):
-            remarks.append(f"{figures.queue}: its message size stays as it is. {sizes}")
+            remarks.append(f"{figures.queue}: its message size is not changed. {sizes}")
         else:
             member["message_bytes"] = sizes
         if isinstance(backlog, str):
-            remarks.append(f"{figures.queue}: its backlog stays as it is. {backlog}")
+            remarks.append(f"{figures.queue}: its backlog is not changed. {backlog}")
         else:
             # A queue has either a backlog or a rate with an outage, so the other kind is removed.
             member |= {"backlog": None, "put_rate_per_s": None, "outage_minutes": None, **backlog}
@@ -383,7 +383,7 @@ def _backlog_over(figures: QueueFigures, before: JsonObject | None, asked: Recko
     if asked.backlog == "rate" and asked.outage_minutes is None:
         outage = before.get("outage_minutes") if before is not None else None
         if outage is None:
-            return "No outage is known for it. Enter one."
+            return "No outage is known for this queue. Enter one."
         return {**found, "outage_minutes": outage}
     return found
 
@@ -520,7 +520,7 @@ def _comment(
     )
     spread = f", p95 entered for {len(asked.p95_bytes)}" if asked.p95_bytes else ""
     text = (
-        f"{begin or 'Made from measured usage'} of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
+        f"{begin or 'Created from measured usage'} of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
         f"{queues} queues of {', '.join(structure['name'] for structure in structures) or 'no structure'}; "
         f"{basis}; sizes: {asked.sizes}{spread}."
     )

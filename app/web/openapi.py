@@ -30,9 +30,9 @@ DESCRIPTION = """\
 Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups. Send a plan document to get sizes,
 findings and their sources, or the CFRM policy, the job, MQSC, SETXCF commands and a runbook as text.
 
-Storage in answers is in bytes, or in the unit that the member's name ends with. Every JSON answer has `findings`.
-Refused requests are answered by a problem document (RFC 9457) that lists errors by field. Addresses under `/api/v1` keep
-their meaning; members may be added to answers.
+Storage amounts in responses are in bytes, or in the unit with which the name of the member ends. Every JSON response has `findings`.
+The response to a refused request is a problem document (RFC 9457) that lists errors by field. Addresses under `/api/v1`
+keep their meaning; members may be added to responses.
 """
 
 TAGS = [
@@ -48,20 +48,20 @@ TAGS = [
     },
     {
         "name": "measured usage",
-        "description": "Measured usage of structures and queues, by hour and by day, and plans made from it.",
+        "description": "Measured usage of structures and queues, by hour and by day, and plans created from it.",
     },
     {
         "name": "fitted curves and forecasts",
-        "description": "Storage curves of the site's own coupling facilities, the days when structures are expected to fill, CFCC levels.",
+        "description": "Storage curves of the site's own coupling facilities, the days when structures are expected to fill, and CFCC levels.",
     },
     {
         "name": "nightly runs",
-        "description": "The job that fits, forecasts and reports findings, every night or on request, and its report.",
+        "description": "The job that fits curves, forecasts usage and reports findings, every night or on request, and its report.",
     },
     {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
     {
         "name": "depth events",
-        "description": "Queue depth events of shared queues: which queue manager writes which message, and what it switches.",
+        "description": "Queue depth events of shared queues: which queue manager writes which message, and which event switches change.",
     },
     {
         "name": "clusters",
@@ -81,7 +81,7 @@ PROBLEM_WORDS = {
     412: "The plan does not match If-Match or If-None-Match: it was changed or deleted after it was read. "
     "`current` is its current version.",
     428: "The plan exists and this request would change it: If-Match must name the version to change.",
-    403: "A browser sent the request for a page of another site.",
+    403: "A browser sent the request on behalf of a page of another site.",
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
     413: "The body is larger than the service accepts.",

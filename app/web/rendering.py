@@ -74,7 +74,7 @@ SITE = Site(
 class Page:
     """The context of the layout of every page; page contexts add their own fields."""
 
-    title: Annotated[str, "Title in the browser's window and history"]
+    title: Annotated[str, "Title in the browser window and history"]
     section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
 
 

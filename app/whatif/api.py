@@ -88,7 +88,7 @@ def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, 
 
 @router.post(
     "/cf-loss",
-    summary="Lose each coupling facility and site",
+    summary="Simulate the loss of each coupling facility and site",
     response_description="The coupling facilities of each structure, and the effects of each loss.",
     dependencies=[Depends(check_parameters)],
     openapi_extra=json_request("PlanDocument"),

@@ -55,7 +55,7 @@ class FillingPage(Page):
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "The events, as table rows"]
     rows_omitted: Annotated[int, "Number of events of queues that are not shown"]
-    figures: Annotated[tuple[Point, ...], "Points of the chart, as many as are readable"]
+    figures: Annotated[tuple[Point, ...], "Points of the chart, limited to a readable number"]
     queues: Annotated[tuple[FillingQueue, ...], "The queues with the most messages"]
     refused: Annotated[
         tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
@@ -123,7 +123,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
         replace(
             declared["outage_minutes"],
             value=_plain(Decimal(str(longest))) if same else "",
-            hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
+            hint="As planned." if same else f"If empty, each queue's own outage, up to {longest:g} minutes.",
             # Three times the planned value, so that it is not at the end of the slider, nor too close to its start.
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
@@ -134,7 +134,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
         made.append(
             replace(
                 declared["larger_percent"],
-                hint=f"Of queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
+                hint=f"Queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. If empty, as planned: {share:g} %.",
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )

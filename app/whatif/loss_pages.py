@@ -122,7 +122,7 @@ class CfLossPage(Page):
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     at: Annotated[str, "Whether structures are counted with INITSIZE or SIZE"]
     others: Annotated[tuple[str, ...], "Further stored plans that are counted as well"]
-    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan or the fields"]
     answer: Annotated[LossesView | None, "The effects of the losses"]
 
 

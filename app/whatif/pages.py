@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (
     QuestionLink(
         "/events/simulate",
-        "Depth events, simulated",
+        "Simulate depth events",
         "Puts and gets over time on shared and other queues: the event messages, their queue managers, and the event "
         "switches after each step.",
         "how-to/simulating-depth-events",
@@ -30,7 +30,7 @@ QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (
     ),
     QuestionLink(
         "/events/read",
-        "Depth events, read",
+        "Read depth events",
         "Event messages of all queue managers, combined into sets: missing ones and the reason, differing depths, and rates.",
         "how-to/reading-depth-events",
         "cfplan events read FILE",

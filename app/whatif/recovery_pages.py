@@ -33,7 +33,7 @@ _INPUTS = {
     "interval_minutes": "Structures are backed up every",
     "log_read_mb_per_s": "Logs are read at",
     "backup_overhead_bytes": "Overhead of each message in a backup",
-    "fill_percent": "Part of the planned backlog on the structure",
+    "fill_percent": "Share of the planned backlog on the structure",
 }
 _FIGURES = {
     "/backup_bytes": "One backup",
@@ -91,7 +91,7 @@ class RecoveryPage(Page):
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     form: Annotated[QuestionForm[RecoveryQuestion], "The fields as typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan or the fields"]
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
 

@@ -87,7 +87,7 @@ class SmdsPage(Page):
 
     asked: Annotated[PlanSelection, "The chosen plan, and the other plans to choose from"]
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not contain, as typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "Errors of the plan or of the fields"]
+    problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan or the fields"]
     needed: Annotated[str, "Missing values that are neither in the plan nor entered; otherwise empty"]
     load: Annotated[Load, "What each data set is allocated for"]
     answer: Annotated[SmdsJobView | None, "The data sets, and the job where nothing is missing"]
@@ -213,7 +213,9 @@ def _fields(
         else:
             elsewhere.append(FieldProblem(pointer, message))
     known = document.queue_managers if document is not None else 0
-    hint = f"The plan has {known}, without names." if isinstance(known, int) else "Empty: those of the plan."
+    hint = (
+        f"The plan has {known}, without names." if isinstance(known, int) else "If empty, those of the plan."
+    )
     if asked.is_example:
         hint = f"{hint} Fictitious, for the example."
     boxes = [replace(_NAMES, hint=hint)] if document is not None else [_NAMES]
@@ -222,7 +224,7 @@ def _fields(
             f"dsgroup-{name}",
             f"DSGROUP of {name}",
             value="",
-            hint="Such as MQ.SMDS.*.APP1. Empty: the plan's.",
+            hint="Such as MQ.SMDS.*.APP1. If empty, that of the plan.",
         )
         for name in names
         if f"dsgroup-{name}" in wrong or typed.get(f"dsgroup-{name}")

@@ -34,7 +34,7 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
         y_axis=Linear(0, _FULL, steps=(25,), suffix=" %"),
         lines=(
             *([] if is_one else [Line(_points(planned), style="second", label="the plan's")]),
-            Line(_points(advised), label="advised, as the plan's" if is_one else "advised"),
+            Line(_points(advised), label="advised, same as the plan's" if is_one else "advised"),
         ),
         marks=tuple(marks),
         points=tuple(
@@ -58,6 +58,6 @@ def _in_words(advice: ThresholdAdvice) -> str:
         for number, step in enumerate(advice.compared[0].offload_steps, start=1)
     )
     return (
-        f"With the advised rules {advice.capacity} messages fit, with the plan's {advice.compared[1].capacity}; "
-        f"{advice.hold} must be held, {advice.typical} are present in normal running. {rules}"
+        f"With the advised rules, {advice.capacity} messages fit; with the plan's rules, {advice.compared[1].capacity}. "
+        f"{advice.hold} must be held; {advice.typical} are present in normal running. {rules}"
     )

@@ -284,7 +284,7 @@ def what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioC
     if changes.target_usage_percent is not None:
         now, then = _number(document.target_usage_percent), _number(changes.target_usage_percent)
         yield ScenarioChange(
-            "Usage at the backlog, at most", None, "/target_usage_percent", f"{now} %", f"{then} %"
+            "Maximum usage at the backlog", None, "/target_usage_percent", f"{now} %", f"{then} %"
         )
     yield from _headroom_changes(document, changes)
     if changes.size_factor is not None:

@@ -32,7 +32,7 @@ _SETTINGS: Mapping[str, str] = {
     "queue_managers": "Queue managers",
     "growth_percent_per_year": "Growth, percent a year",
     "years": "Growth, years",
-    "target_usage_percent": "Usage at the backlog, at most, percent",
+    "target_usage_percent": "Maximum usage at the backlog, percent",
     "headroom_percent": "Headroom, percent",
     "size_factor": "SIZE as a multiple of INITSIZE",
 }

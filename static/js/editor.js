@@ -109,7 +109,7 @@
       swap(page);
       wait = Math.min(Math.max(300, 2 * (performance.now() - began)), 5000);
     } catch (error) {
-      if (error.name !== "AbortError") apologize("The service does not answer. What you typed is still here.");
+      if (error.name !== "AbortError") apologize("The service does not respond. What you typed is still here.");
     } finally {
       if (mine === underway) panel.removeAttribute("aria-busy");
     }

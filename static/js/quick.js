@@ -94,7 +94,7 @@
       swap(page);
       history.replaceState(null, "", url);
     } catch (error) {
-      if (error.name !== "AbortError") apologize("The service does not answer.");
+      if (error.name !== "AbortError") apologize("The service does not respond.");
     } finally {
       if (mine === underway) answer.removeAttribute("aria-busy");
     }

@@ -187,7 +187,7 @@ def test_unreachable_service_is_reported_until_it_responds_again(new_context: Ne
     before = policy(page).text_content()
     page.route(lambda url: "messages=" in url, lambda route: route.abort("connectionrefused"))
     field(page, "Messages").fill("300000")
-    expect(page.get_by_role("status")).to_have_text("The service does not answer.")
+    expect(page.get_by_role("status")).to_have_text("The service does not respond.")
     expect(page.get_by_text(OUTDATED)).to_be_visible()
     assert policy(page).text_content() == before
     page.unroute_all()

@@ -42,7 +42,7 @@ def test_files_are_explained_without_scripts(new_context: NewContext) -> None:
 def test_form_without_browse_output_shows_the_error_next_to_its_field(page: Page) -> None:
     page.goto("/cluster/explain")
     page.get_by_role("button", name="Explain").click()
-    expect(page.get_by_role("alert")).to_contain_text("Browse: Has no messages.")
+    expect(page.get_by_role("alert")).to_contain_text("Browse: Contains no messages.")
     expect(page.get_by_label("Browse of its cluster transmission queue")).to_have_attribute(
         "aria-invalid", "true"
     )

@@ -20,8 +20,8 @@ _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
 _SWITCH: Options = (("", "not stated"), ("ENABLED", "ENABLED"), ("DISABLED", "DISABLED"))
 _CFCONLOS: Options = (("ASQMGR", "ASQMGR"), ("TERMINATE", "TERMINATE"), ("TOLERATE", "TOLERATE"))
-_COMPUTED = "Empty: calculated. A given size is checked."
-_ALL_OF_THEM = "Empty: all coupling facilities of the plan in order."
+_COMPUTED = "Leave empty to calculate it. A size that you enter is checked."
+_ALL_OF_THEM = "If empty, all coupling facilities of the plan in order."
 _BLANKS = "Names separated by blanks."
 
 # Clusters are nested too deeply for rows of fields, so they are one text.
@@ -30,7 +30,7 @@ CLUSTERS = (
         "clusters",
         "Clusters that send to shared queues",
         "yaml",
-        hint="As in the plan document under clusters, in YAML or JSON: name, queue, rate_per_s and instances of each.",
+        hint="YAML or JSON, as under clusters in the plan document: name, queue, rate_per_s and instances of each cluster.",
     ),
 )
 GROUP = (
@@ -45,7 +45,7 @@ GROUP = (
     FormField("cfcc_level", "CFCC level", "whole", hint="As shown by D CF; not the CFLEVEL of MQ."),
     FormField(
         "target_usage_percent",
-        "Usage at the backlog, at most",
+        "Maximum usage at the backlog",
         "decimal",
         unit="%",
         hint="Of INITSIZE. An offload rule with a lower threshold reduces it.",
@@ -55,9 +55,9 @@ GROUP = (
         "Headroom in INITSIZE",
         "decimal",
         unit="%",
-        hint="Optional. Added to the need; replaces the percentage.",
+        hint="Optional. Added to the need, instead of the percentage above.",
     ),
-    FormField("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
+    FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal", hint="1 to 2."),
 )
 GROUP_MORE = (
     FormField(
@@ -65,7 +65,7 @@ GROUP_MORE = (
         "Annual growth",
         "decimal",
         unit="%",
-        hint="Of rates and backlogs, compounded.",
+        hint="Growth of rates and backlogs, compounded.",
     ),
     FormField("growth/years", "Horizon", "decimal", unit="years"),
     FormField(
@@ -82,7 +82,7 @@ GROUP_MORE = (
         "CFCONLOS of queue managers",
         "choice",
         options=(("", "not planned"), ("TERMINATE", "TERMINATE"), ("TOLERATE", "TOLERATE")),
-        hint="For CSQ_ADMIN and structures with ASQMGR.",
+        hint="Applies to CSQ_ADMIN and structures with ASQMGR.",
     ),
 )
 _WHERE = (
@@ -138,7 +138,7 @@ FACILITY_MORE = (
     FormField("partition", "PARTITION", "name"),
     FormField("cpcid", "CPCID", "name"),
     FormField("dumpspace", "DUMPSPACE", "size"),
-    FormField("occupied", "Used by others", "size", hint="Structures that are not in this plan."),
+    FormField("occupied", "Used by others", "size", hint="By structures that are not in this plan."),
     FormField("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (
@@ -155,7 +155,7 @@ STRUCTURE = (
         "High events before",
         "whole",
         unit="%",
-        hint="Empty: before offload and FULLTHRESHOLD.",
+        hint="If empty, before offload and FULLTHRESHOLD.",
     ),
 )
 STRUCTURE_SIZES = (
@@ -164,7 +164,7 @@ STRUCTURE_SIZES = (
     FormField("minsize", "MINSIZE", "size"),
     FormField("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
     FormField(
-        "entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, MQ's initial ratio."
+        "entry_to_element_ratio", "Entries to elements", "ratio", hint="If empty, 1:6, MQ's initial ratio."
     ),
     FormField("exclist", "EXCLLIST", "names", hint=_BLANKS),
     *_WHERE,

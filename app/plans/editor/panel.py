@@ -136,7 +136,7 @@ def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> t
 
 
 def _summary(initsize_bytes: int, size_bytes: int, findings: Sequence[Finding]) -> str:
-    words = [f"The group takes {plain(initsize_bytes)} INITSIZE, {plain(size_bytes)} SIZE."]
+    words = [f"The group uses {plain(initsize_bytes)} INITSIZE, {plain(size_bytes)} SIZE."]
     for severity, one, many in (("error", "error", "errors"), ("warning", "warning", "warnings")):
         number = sum(finding.severity == severity and not finding.acknowledged for finding in findings)
         if number:

@@ -179,10 +179,8 @@ def _structure(
         queues_as_text=is_text,
         text=text,
         paste=paste,
-        paste_bytes=maker.plain(
-            f"{at}/paste_message_bytes", "Message bytes if missing from the text", "whole"
-        ),
-        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog if missing from the text", "whole"),
+        paste_bytes=maker.plain(f"{at}/paste_message_bytes", "Message bytes, if not in the text", "whole"),
+        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog, if not in the text", "whole"),
         paste_unfolded=bool(paste.value),
         wrong=wrong,
     )

@@ -34,7 +34,7 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
         "SETXCF commands",
         "To start the policy, to rebuild a structure under it, or to enlarge a structure that fills up: issue only the commands that apply.",
     ),
-    "runbook": ("Runbook", "What to do at IXC585E and at reason code 2192, with the figures of this plan."),
+    "runbook": ("Runbook", "Actions for IXC585E and reason code 2192, with the figures of this plan."),
 }
 """Titles and remarks of the text outputs on this page. The complete job is not among them: it needs more values."""
 
@@ -44,7 +44,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "need_bytes": ("Need", "bytes"),
     "initsize_kib": ("INITSIZE", "kib"),
     "size_kib": ("SIZE", "kib"),
-    "target_usage_percent": ("Usage at the backlog, at most", "percent"),
+    "target_usage_percent": ("Maximum usage at the backlog", "percent"),
     "cfcc_level": ("CFCC level used for sizing", "text"),
     "entries_required": ("List entries required", "count"),
     "elements_required": ("Elements required", "count"),

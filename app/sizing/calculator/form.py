@@ -52,9 +52,9 @@ FIELDS = (
     FormField("structure", "CFSTRUCT", "name", "APPLICATION1", required=True, place="structures/0/name"),
     FormField("queue", "Queue", "text", "APPLICATION1.IN", required=True, place="structures/0/queues/0/name"),
     FormField("coupling_facilities", "PREFLIST", "names", "CF01 CF02"),
-    FormField("target_usage_percent", "Usage at the backlog, at most", "decimal", "80", required=True),
+    FormField("target_usage_percent", "Maximum usage at the backlog", "decimal", "80", required=True),
     FormField("headroom_percent", "Headroom in INITSIZE", "decimal"),
-    FormField("size_factor", "SIZE is INITSIZE times", "decimal", "1.5", required=True),
+    FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal", "1.5", required=True),
     FormField(
         "full_threshold", "FULLTHRESHOLD", "whole", "85", required=True, place="structures/0/full_threshold"
     ),

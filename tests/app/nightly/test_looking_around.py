@@ -75,7 +75,7 @@ def test_report_marks_simulated_data(database: Database, settings: Settings) -> 
     look_around(database, settings)
     as_data, as_text = (path.read_text(encoding="utf-8") for path in report.files_of(settings))
     assert json.loads(as_data)["is_simulated"] is True
-    assert "**Some of this is based on simulated data and marked (simulated).**" in as_text
+    assert "**Some of these results are based on simulated data and are marked (simulated).**" in as_text
     assert "| SIM1 | SIMAPP1 (simulated) |" in as_text
     assert "`STRUCTURE_FULL` (simulated)" in as_text
 

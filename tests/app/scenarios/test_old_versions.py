@@ -120,7 +120,7 @@ def test_report_states_the_revision_of_the_scenario(app: FastAPI) -> None:
     first = get(app, f"{PLAN}/scenarios/both/report").json()
     assert first["revision"] == 1
     page = call(app, "GET", f"{PAGES}/both/report", headers={"accept": "text/html"}).text
-    assert "The latest is 2." in page
+    assert "the latest version is 2." in page
     assert "first saved" not in page
     etag = get(app, f"{PLAN}/scenarios/both").json()["etag"]
     again = {"changes": {"headroom_percent": 40}, "version": 1}

@@ -69,7 +69,7 @@ def test_scenario_figures_are_those_of_the_changed_plan(
 def test_target_utilization_replaces_headroom_and_both_are_listed() -> None:
     answer = calculated({"target_usage_percent": 60}).as_json()
     assert [(each["what"], each["before"], each["after"]) for each in answer["what_changes"]] == [
-        ("Usage at the backlog, at most", "80 %", "60 %"),
+        ("Maximum usage at the backlog", "80 %", "60 %"),
         ("Headroom", "10 %", "none"),
     ]
     assert (answer["before"]["headroom_percent"], answer["after"]["headroom_percent"]) == (10, None)

@@ -75,7 +75,7 @@ def test_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(os, "fsync", full)
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming.write(CONTENT)
-        with pytest.raises(NoRoom, match="too little space"):
+        with pytest.raises(NoRoom, match="not have enough space"):
             incoming.finish()
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
 

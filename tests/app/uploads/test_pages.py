@@ -143,7 +143,7 @@ def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path:
     work(app, tmp_path)
     page = html(app, "/uploads/1")
     assert "before MQ 10" in words(page)
-    assert "On other systems, it is in SQ03." in words(page)
+    assert "On other systems, this queue manager is in SQ03." in words(page)
     assert page.one("input", id="qsg/SYSB/CSQ2")["value"] == ""  # shown, not taken
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "TOOLONG", "qsg/SYSB/CSQ2": "SQ03"})
     assert wrong.status == 422

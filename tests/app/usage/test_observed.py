@@ -105,7 +105,7 @@ def test_use_of_100_percent_counts_as_full_without_a_count(app: FastAPI) -> None
 def test_period_without_a_full_structure_has_the_whole_demand(app: FastAPI) -> None:
     found = plan_from_usage(app, period="1d")
     assert found["cut_off"] == []
-    assert "cut off" not in remarks(found)
+    assert "is capped" not in remarks(found)
 
 
 def test_sizes_are_compared_with_the_last_allocation(app: FastAPI) -> None:

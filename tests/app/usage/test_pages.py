@@ -284,7 +284,7 @@ def test_saved_plan_opens_in_the_editor_and_names_its_measurements(changing: Fas
         changing, backlog="rate", outage_minutes="90", **{"p95:APPLICATION1/PAYMENTS.IN": "4 000"}
     )
     assert (status, path) == (200, "/plans/MEASURED/edit?made=usage")
-    assert "Made from measured usage of SQ03" in text
+    assert "Created from measured usage of SQ03" in text
     with changing.state.database.session(writes=False) as session:
         saved = plans.get_plan(session, "MEASURED")
     assert saved.comment is not None

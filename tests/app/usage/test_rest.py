@@ -236,7 +236,7 @@ def test_plan_uses_the_highest_depth_and_the_mean_size(measured: FastAPI) -> Non
     assert (queues["ORDERS.IN"]["message_bytes"], queues["ORDERS.IN"]["persistent"]) == (3500, False)
     assert read_object(found["document"]).admin.entsmax == 26_000  # of CSQ_ADMIN, which was measured
     assert found["comment"].startswith(
-        "Made from measured usage of SQ03, 2026-11-19 00:00 to 2026-11-26 00:00 UTC: 2 queues"
+        "Created from measured usage of SQ03, 2026-11-19 00:00 to 2026-11-26 00:00 UTC: 2 queues"
     )
     assert {each["queue"] for each in found["rests_on"]} == {"PAYMENTS.IN", "ORDERS.IN"}
     assert any("no 95th percentile" in remark for remark in found["remarks"])

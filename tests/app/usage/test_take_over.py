@@ -154,7 +154,7 @@ def test_next_version_changes_only_measured_values(app: FastAPI) -> None:
 def test_measured_rates_replace_backlogs_only_of_queues_with_an_outage(app: FastAPI) -> None:
     fields = form(app, backlog="rate", outage_minutes="")
     _, _, found = post(app, {**fields, "do": "check"})
-    assert "PAYMENTS.IN: its backlog stays as it is. No outage is known for it" in found.text
+    assert "PAYMENTS.IN: its backlog is not changed. No outage is known for this queue" in found.text
     assert post(app, fields)[0] == 200
     now = queues(plan_of(app))
     assert (now["ORDERS.IN"]["put_rate_per_s"], now["ORDERS.IN"]["outage_minutes"]) == (20, 90)
@@ -253,8 +253,8 @@ def test_unmeasured_values_keep_those_of_the_plan(bare: FastAPI) -> None:
     made = take_over_usage(bare, document_with(queue("PAYMENTS.IN", persistent=True)))
     (after,) = made.document["structures"][0]["queues"]
     assert after == queue("PAYMENTS.IN", persistent=True)
-    assert any("its message size stays as it is" in remark for remark in made.remarks)
-    assert any("its backlog stays as it is" in remark for remark in made.remarks)
+    assert any("its message size is not changed" in remark for remark in made.remarks)
+    assert any("its backlog is not changed" in remark for remark in made.remarks)
 
 
 def test_distribution_with_an_outdated_p95_is_reported(bare: FastAPI) -> None:

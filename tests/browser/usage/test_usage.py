@@ -246,7 +246,9 @@ def test_plan_is_created_from_a_chart_by_keyboard_and_its_policy_downloaded(
     page.get_by_role("button", name="Save and open in the editor").press("Enter")
     expect(page).to_have_url(f"{origin}/plans/SQ03-usage/edit?made=usage")
     expect(
-        page.get_by_text("Made from measured usage of SQ03, 2026-11-16 00:00 to 2026-11-26 00:00 UTC").first
+        page.get_by_text(
+            "Created from measured usage of SQ03, 2026-11-16 00:00 to 2026-11-26 00:00 UTC"
+        ).first
     ).to_be_visible()
     expect(page.locator('[name="/structures/0/queues/0/backlog"]')).to_have_value("40000")
     page.goto("/plans/SQ03-usage")

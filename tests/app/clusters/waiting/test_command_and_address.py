@@ -109,7 +109,7 @@ def test_explain_command_uses_the_given_times_and_mode(capsys: pytest.CaptureFix
     ("arguments", "sentence"),
     [
         (["nothing-there.txt", "--messages", "nothing-there.csv"], "cannot be read: No such file"),
-        ([str(FOLDER / "displays.txt"), "--messages", str(FOLDER / "displays.txt")], "has no messages"),
+        ([str(FOLDER / "displays.txt"), "--messages", str(FOLDER / "displays.txt")], "contains no messages"),
         ([*files(EXAMPLES[0]), "--at", "noon"], "'noon' is not a time such as"),
         (
             [*files(EXAMPLES[0]), "--at", "2026-11-21T09:00", "--failed-at", "2026-11-21T10:00"],

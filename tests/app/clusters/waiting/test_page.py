@@ -74,7 +74,7 @@ def test_empty_form_is_refused(app: FastAPI) -> None:
         ("messages_file", "", ""),
     )
     assert page.status == 422
-    assert "Has no messages." in page.text
+    assert "Contains no messages." in page.text
     assert 'aria-invalid="true"' in page.text
 
 

@@ -29,7 +29,7 @@ def changes(**paths: Any) -> dict[tuple[str, str], ChangeRow]:  # noqa: ANN401
     [
         ("cfcc_level", 24, "Group", "CFCC level", "25", "24"),
         ("headroom_percent", 12.5, "Group", "Headroom in INITSIZE", "none given", "12.5 %"),
-        ("target_usage_percent", 75, "Group", "Usage at the backlog, at most", "80 %", "75 %"),
+        ("target_usage_percent", 75, "Group", "Maximum usage at the backlog", "80 %", "75 %"),
         ("growth", {"years": 2}, "Group", "Horizon", "0 years", "2 years"),
         ("queue_managers", ["QM01", "QM02"], "Group", "Queue managers", "5", "QM01 QM02"),
         ("admin__entsmax", 5000, "CSQ_ADMIN", "ENTSMAX", "none given", "5000 entries"),

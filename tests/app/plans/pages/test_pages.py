@@ -458,7 +458,7 @@ def test_preview_lists_errors_by_field(browser: Browser) -> None:
     assert 'data-for="/cfcc_level"' in page.text
     sent["/cfcc_level"] = "25"
     page = browser.post("/plan-preview", sent)
-    assert "The group takes" in page.words
+    assert "The group uses" in page.words
 
 
 def test_entered_text_is_escaped(browser: Browser) -> None:
