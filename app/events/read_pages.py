@@ -113,7 +113,9 @@ class ReadEventsPage(Page):
     formats: Annotated[tuple[str, ...], "Titles of the supported formats"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors with their fields"]
     wrong: Annotated[frozenset[str], "Names of the fields with errors"]
-    answer: Annotated[EventFilesView | None, "The answer; None before the first request and with errors"]
+    answer: Annotated[
+        EventFilesView | None, "The answer; None before the first request or if there are errors"
+    ]
 
 
 @router.get("/events/read")

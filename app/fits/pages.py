@@ -52,14 +52,12 @@ class CurvePage(Page):
 
     fit: Annotated[Fit, "The fit, with its columns and its figures"]
     charts: Annotated[ZoomedChart | None, "Entries by size, and the distance from the curve"]
-    published: Annotated[
-        str, "Sizes of the published curve for the same entries, in words; empty if not known"
-    ]
+    published: Annotated[str, "Sizes of the published curve for the same entries, as text; empty if unknown"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, largest first"]
     points_total: Annotated[int, "Number of points"]
-    cuts_total: Annotated[int, "Number of cuts"]
+    cuts_total: Annotated[int, "Number of breaks in series"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
-    plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version names it"]
+    plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version names the curve"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of this page"]
 

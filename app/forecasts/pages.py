@@ -84,7 +84,7 @@ class StructureForecastPage(Page):
     """One structure: all its forecasts, and larger sizes."""
 
     qsg: Annotated[str, "Name of the group"]
-    structure: Annotated[str, "The structure's name, without the group's"]
+    structure: Annotated[str, "Name of the structure, without that of the group"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     outlooks: Annotated[tuple[OutlookView, ...], "Every measure with its charts and tables"]
     first: Annotated[StructureForecast | None, "The measure that runs out first, or None"]
@@ -95,7 +95,9 @@ class StructureForecastPage(Page):
     made_on: Annotated[date, "Day of the latest forecast"]
     run_id: Annotated[int, "The nightly run that made it"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
-    acts: Annotated[tuple[tuple[PlanReference, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
+    acts: Annotated[
+        tuple[tuple[PlanReference, tuple[ResizeAct, ...]], ...], "Ways to resize the structure, by plan"
+    ]
     usage: Annotated[str, "Path of its hourly usage; empty if there is none"]
     new_plan: Annotated[
         str, "Path of the form that creates a plan from its usage; empty if there is no usage"

@@ -47,8 +47,8 @@ class NightlyRunsPage(Page):
     lines: Annotated[tuple[RunLine, ...], "One page of runs, newest first"]
     found: Annotated[RunPage, "The page of the list"]
     newest: Annotated[NewestNight | None, "Findings of the latest run; None before the first"]
-    next_due: Annotated[datetime | None, "When the next run is due; None if no runs are scheduled"]
-    is_under_way: Annotated[bool, "Whether a run is in progress or waits"]
+    next_due: Annotated[datetime | None, "Time of the next scheduled run; None if no runs are scheduled"]
+    is_under_way: Annotated[bool, "Whether a run is in progress or waiting"]
     removing: Annotated[
         JobProgress | None, "Progress of the removal of simulated data; None if there is none"
     ]
@@ -62,15 +62,15 @@ class NightlyRunPage(Page):
     """One run: its progress, findings and results."""
 
     run: Annotated[Run, "The run, with its job"]
-    trigger: Annotated[str, "What started it"]
-    progress: Annotated[JobProgress, "Its progress, or how it ended"]
+    trigger: Annotated[str, "The trigger of the run"]
+    progress: Annotated[JobProgress, "Its progress, or its outcome"]
     findings: Annotated[tuple[FindingLine, ...], "Its findings, errors first"]
     omitted: Annotated[int, "Number of findings that are not listed"]
     fits: Annotated[tuple[Fit, ...], "Its new fits"]
-    stages: Annotated[tuple[tuple[str, str], ...], "How long each stage took"]
-    duration: Annotated[str, "How long the run took"]
+    stages: Annotated[tuple[tuple[str, str], ...], "Duration of each stage"]
+    duration: Annotated[str, "Duration of the run"]
     is_newest: Annotated[bool, "Whether the report belongs to this run"]
-    is_simulation: Annotated[bool, "Whether it is based on simulated data"]
+    is_simulation: Annotated[bool, "Whether the run is based on simulated data"]
     log: Annotated[str, "Output of the job"]
     said: Annotated[str, "Confirmation of the last action"]
     missing: Annotated[str, "Missing packages and how to install them; empty if all are installed"]

@@ -67,7 +67,7 @@ class ImportPage(Page):
     """The form for importing files, and the results."""
 
     results: Annotated[tuple[ImportOutcome, ...], "The result for each file"]
-    error: Annotated[str, "Error of the choice of files; empty without one"]
+    error: Annotated[str, "Error in the choice of files; empty if there is none"]
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

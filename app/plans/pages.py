@@ -126,7 +126,7 @@ class PlanPage(Page):
     ]
     texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
     tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
-    is_other_core: Annotated[bool, "Whether another version of the core computed this"]
+    is_other_core: Annotated[bool, "Whether another version of the core computed the figures"]
     core_now: Annotated[str, "The installed version of the core"]
 
 
@@ -139,11 +139,11 @@ class StructurePage(Page):
     line: Annotated[StructureLine, "The structure"]
     role: Annotated[str, "Its purpose"]
     measured: Annotated[
-        MeasuredLinks | None, "Addresses of its usage and forecast; None where it was not measured"
+        MeasuredLinks | None, "Addresses of its usage and forecast; None if it was not measured"
     ]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
-    chart: Annotated[ChartWithTable | None, "Chart of how it fills; None without planned messages"]
-    depths: Annotated[Depths | None, "Depths of its queues; None without queues or stored advice"]
+    chart: Annotated[ChartWithTable | None, "Chart of its usage as it fills; None if no messages are planned"]
+    depths: Annotated[Depths | None, "Depths of its queues; None if there are no queues or no stored advice"]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingView, ...], "Its findings"]
     queues: Annotated[ResultPage[QueueLine], "One page of its queues"]
@@ -156,7 +156,7 @@ class HistoryPage(Page):
     """All versions of a plan."""
 
     name: Annotated[str, "Name of the plan"]
-    versions: Annotated[tuple[VersionSummary, ...], "The newest first"]
+    versions: Annotated[tuple[VersionSummary, ...], "All versions, newest first"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +192,8 @@ class PrintPage(Page):
     queues: Annotated[tuple[QueueLine, ...], "Queues; only the first if there are very many"]
     queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
-    changes_total: Annotated[int, "Number of all changes"]
-    policy: Annotated[OutputTextView, "The policy, or why there is none"]
+    changes_total: Annotated[int, "Total number of changes"]
+    policy: Annotated[OutputTextView, "The policy, or the reason why there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ class AdvicePage(Page):
         tuple[tuple[str, int | None, int | None, int | None, int | None], ...], "Sizes before and after"
     ]
     totals: Annotated[tuple[int, int, int, int], "INITSIZE and SIZE before, and after"]
-    refusal: Annotated[str, "Why there is no advice; empty otherwise"]
+    refusal: Annotated[str, "Reason why there is no advice; otherwise empty"]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

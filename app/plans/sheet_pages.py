@@ -52,7 +52,7 @@ class SheetPage(Page):
 
     plans: Annotated[tuple[PlanOnSheet, ...], "The plans on the sheet"]
     others: Annotated[tuple[str, ...], "Plans that can be added"]
-    unknown: Annotated[tuple[str, ...], "Names in the address that are not plans"]
+    unknown: Annotated[tuple[str, ...], "Names in the address that are not names of plans"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
     together: Annotated[Sums, "All coupling facilities together"]
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]

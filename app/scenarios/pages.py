@@ -46,7 +46,7 @@ class ScenariosPage(Page):
     """The scenarios of a plan."""
 
     plan: Annotated[str, "Name of the plan"]
-    scenarios: Annotated[tuple[ScenarioSummary, ...], "All of them, by name"]
+    scenarios: Annotated[tuple[ScenarioSummary, ...], "All scenarios, sorted by name"]
     most: Annotated[int, "Number of scenarios that can be compared"]
     said: Annotated[str, "Confirmation of a change, or an error in the selection; empty otherwise"]
 
@@ -61,7 +61,7 @@ class ScenarioFormPage(Page):
     etag: Annotated[str, "ETag of the scenario on which a change is based; empty for a new one"]
     versions: Annotated[tuple[int, ...], "Versions of the plan, newest first"]
     form: Annotated[ScenarioForm, "The fields with their errors"]
-    error: Annotated[str, "Why nothing was saved; empty without an error"]
+    error: Annotated[str, "Reason why nothing was saved; empty if there is no error"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class ScenarioReportPage(Page):
 
     plan: Annotated[str, "Name of the plan"]
     scenario: Annotated[StoredScenario, "The scenario as saved"]
-    is_of_latest: Annotated[bool, "Whether it is of the plan's latest version"]
+    is_of_latest: Annotated[bool, "Whether it is based on the plan's latest version"]
     latest: Annotated[int, "The plan's latest version"]
     answer: Annotated[ReportView, "The report, arranged"]
 

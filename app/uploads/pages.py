@@ -112,12 +112,12 @@ class UploadPage(Page):
     """One upload: progress, questions, report."""
 
     upload: Annotated[StoredUpload, "The upload with its last job"]
-    kind: Annotated[str, "Its detected kind; empty if not known"]
+    kind: Annotated[str, "Its detected kind; empty if unknown"]
     is_overruled: Annotated[bool, "Whether a user specified the kind"]
-    size: Annotated[str, "Its length in words"]
-    said: Annotated[str, "The last action"]
+    size: Annotated[str, "Its length as text"]
+    said: Annotated[str, "Confirmation of the last action"]
     state: Annotated[str, "The state of the job in a word"]
-    progress: Annotated[JobProgress, "Progress of the reading"]
+    progress: Annotated[JobProgress, "Progress of the job"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
     questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is requested"]
     when: Annotated[tuple[FormField, ...], "Fields for the time of observation, if it is requested"]
@@ -131,7 +131,7 @@ class UploadPage(Page):
 class QsgMapPage(Page):
     """The site's map of queue managers to queue-sharing groups."""
 
-    entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
+    entries: Annotated[tuple[GroupMapping, ...], "The entries of the map, in order"]
     boxes: Annotated[tuple[FormField, ...], "The fields for a new entry"]
     is_none: Annotated[bool, "Whether the entry states that the queue manager is in no group"]
     wrong: Annotated[tuple[str, ...], "Errors in the request"]

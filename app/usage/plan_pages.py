@@ -108,7 +108,7 @@ class PlanFromUsagePage(MeasuredForm, Page):
         tuple[tuple[str, str], ...],
         "Plans of the group, and the address for copying the figures into each of them",
     ]
-    preview: Annotated[PlanPreview | None, "Preview; None until requested"]
+    preview: Annotated[PlanPreview | None, "The preview; None until it is requested"]
 
 
 @router.get("/usage/{qsg}/plan")

@@ -72,7 +72,7 @@ class TakeOverPage(MeasuredForm, Page):
     structures: Annotated[tuple[StructureRows, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures without measured queues"]
     missing: Annotated[tuple[str, ...], "Measured structures that are not in the plan"]
-    preview: Annotated[TakeOverPreview | None, "Preview; None until requested"]
+    preview: Annotated[TakeOverPreview | None, "The preview; None until it is requested"]
 
 
 @router.get("/usage/{qsg}/plan/into/{name}")

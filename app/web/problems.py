@@ -153,8 +153,8 @@ class ErrorPage(Page):
     status: Annotated[int, "HTTP status code"]
     detail: Annotated[str, "Description of this occurrence; the title names the kind of error"]
     errors: Annotated[tuple[FieldProblem, ...], "The fields in error, each with a message"]
-    reference: Annotated[str | None, "Reference under which the failure is logged; None where nothing failed"]
-    more: Annotated[str | None, "Path of the description of this kind of problem; None where there is none"]
+    reference: Annotated[str | None, "Reference under which the failure is logged; None if nothing failed"]
+    more: Annotated[str | None, "Path of the description of this kind of problem; None if there is none"]
 
 
 def problem_of(error: PlannerError) -> Problem:

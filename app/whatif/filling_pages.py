@@ -51,14 +51,14 @@ class FillingPage(Page):
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[QuestionForm[Outage], "The fields as typed"]
-    found: Annotated[FillingUp | None, "The answer; None while a field has an error"]
-    chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
+    found: Annotated[FillingUp | None, "The answer; None if a field has an error"]
+    chart: Annotated[Chart | None, "The chart; None if there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "The events, as table rows"]
     rows_omitted: Annotated[int, "Number of events of queues that are not shown"]
     figures: Annotated[tuple[Point, ...], "Points of the chart, limited to a readable number"]
     queues: Annotated[tuple[FillingQueue, ...], "The queues with the most messages"]
     refused: Annotated[
-        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+        tuple[Finding, ...], "Reason why the plan is impossible; empty unless the core refused it"
     ]
     summary: Annotated[str, "Summary of the answer, read out when it changes"]
 

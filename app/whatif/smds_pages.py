@@ -89,8 +89,8 @@ class SmdsPage(Page):
     fields: Annotated[tuple[FormField, ...], "Names that the plan does not contain, as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan or the fields"]
     needed: Annotated[str, "Missing values that are neither in the plan nor entered; otherwise empty"]
-    load: Annotated[Load, "What each data set is allocated for"]
-    answer: Annotated[SmdsJobView | None, "The data sets, and the job where nothing is missing"]
+    load: Annotated[Load, "The load for which each data set is allocated"]
+    answer: Annotated[SmdsJobView | None, "The data sets, and the job if nothing is missing"]
 
 
 @router.get("/whatif/smds")

@@ -38,13 +38,13 @@ class ThresholdsPage(Page):
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[QuestionForm[ThresholdQuestion], "The fields as typed"]
-    advice: Annotated[ThresholdAdvice | None, "The answer; None while a field has an error"]
-    chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
+    advice: Annotated[ThresholdAdvice | None, "The answer; None if a field has an error"]
+    chart: Annotated[Chart | None, "The chart; None if there is nothing to draw"]
     names: Annotated[dict[str, str], "Names of the compared settings"]
-    filling: Annotated[str, "Address of the page on which the structure fills with these rules"]
-    document: Annotated[str, "The plan with these rules, to be saved; empty if it already has them"]
+    filling: Annotated[str, "Address of the page that shows how the structure fills with these rules"]
+    document: Annotated[str, "The plan with these rules, to be saved; empty if the plan already has them"]
     refused: Annotated[
-        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+        tuple[Finding, ...], "Reason why the plan is impossible; empty unless the core refused it"
     ]
     summary: Annotated[str, "Summary of the answer, read out when it changes"]
 

@@ -85,8 +85,8 @@ class ConflictPage(Page):
     theirs: Annotated[StoredVersion, "The current version"]
     base: Annotated[str, "The version on which both changes are based; empty if unknown"]
     rows: Annotated[tuple[ConflictRow, ...], "Every field that either version changed"]
-    typed: Annotated[Mapping[str, str], "Your form, to send again"]
-    comment: Annotated[str, "Your description of the change"]
+    typed: Annotated[Mapping[str, str], "The user's form, to be submitted again"]
+    comment: Annotated[str, "The user's description of the change"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class QuickPage(Page):
     form: Annotated[QuickForm, "The fields as typed"]
     answer: Annotated[CalculatorResult | None, "The answer; None if there are errors to fix first"]
     refused: Annotated[
-        tuple[Finding, ...], "Reason why no such plan can exist; empty unless the core refused it"
+        tuple[Finding, ...], "Reason why the plan is impossible; empty unless the core refused it"
     ]
     summary: Annotated[str, "Summary of the answer or of the missing input, read out when it changes"]
     outcome: Annotated[

@@ -34,7 +34,7 @@ class StylePage(Page):
     bases: Annotated[tuple[Basis, ...], "Every basis a number can have"]
     findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
     table: Annotated[PublishedTable, "A table to show"]
-    explanation: Annotated[Explanation, "A figure that explains itself"]
+    explanation: Annotated[Explanation, "A figure with its explanation"]
     output: Annotated[OutputTextView, "A text to copy or download"]
     numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
     figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
