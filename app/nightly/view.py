@@ -102,7 +102,7 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
 
 
 def newest_at_home(database: Database) -> NewestNight | None:
-    """Return the newest findings for the home page, or None if there are none or the database is unavailable."""
+    """Return the newest findings; None before the first run, or if the database is unavailable."""
     try:
         with database.session(writes=False) as session:
             return newest_night(session)

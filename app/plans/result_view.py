@@ -175,7 +175,7 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
 
 
 def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
-    """Return a text that lists the structures, and then the second copies, that no coupling facility can hold."""
+    """Return phrases that name the structures, then the second copies, that no coupling facility can hold."""
     placed = [
         (each["cfrm_name"], bool(each["coupling_facility"]))
         for each in version.result["structures"]
