@@ -67,7 +67,7 @@ class DecidePage(Page):
 
     sent: Annotated[DecisionForm, "The input of the form"]
     examples: Annotated[tuple[ExampleFile, ...], "Example files"]
-    modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
+    modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders of elimination"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors in the input; empty if there is an answer"]
     shown: Annotated[DecisionView | None, "The answer; None if there are errors"]
 

@@ -37,7 +37,7 @@ class ExplainPage(Page):
     displays: Annotated[FormField, "The field for displays"]
     messages: Annotated[FormField, "The field for the browse"]
     boxes: Annotated[tuple[FormField, ...], "Queue, times, order of eliminations"]
-    is_unfolded: Annotated[bool, "Whether one of these has a value or an error"]
+    is_unfolded: Annotated[bool, "Whether one of these fields has a value or an error"]
     files: Annotated[tuple[str, ...], "Names of the uploaded files; a browser cannot fill them in again"]
     examples: Annotated[tuple[ExplanationExample, ...], "The examples"]
     example: Annotated[ExplanationExample | None, "The example of the page, if it shows one"]

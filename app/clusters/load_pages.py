@@ -40,7 +40,7 @@ class LoadPage(Page):
 
     sent: Annotated[LoadForm, "The input of the form"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors in the plan; empty if there is an answer"]
-    qsg: Annotated[str, "Name of the group; empty without an answer"]
+    qsg: Annotated[str, "Name of the group; empty if there is no answer"]
     clusters: Annotated[ClusterLoadView | None, "The answer; None if there are errors"]
     findings: Annotated[tuple[FindingView, ...], "Findings about the clusters"]
 
