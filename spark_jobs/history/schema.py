@@ -93,7 +93,7 @@ PROVENANCE = (
 IDENTITY = (
     Column("system_id", STRING, "SMF system id", "SMFxSID; header of mq-smf-csv"),
     Column("queue_manager", STRING, "queue manager, for MQ's own figures", "SMFxSSI"),
-    Column("qsg", STRING, "queue-sharing group", "QWHX from MQ 10 on; QQST; otherwise the site's map"),
+    Column("qsg", STRING, "queue-sharing group", "QWHX in MQ 10 and later; QQST; otherwise the site's map"),
     Column("structure", STRING, "MQ name of the structure, at most 12 characters"),
     Column(
         "xcf_structure",
@@ -104,7 +104,7 @@ IDENTITY = (
         "written_at",
         INSTANT,
         "when the record was written, to the hundredth of a second",
-        "SMF header less the GMT offset",
+        "SMF header minus the GMT offset",
     ),
     Column("interval_start", INSTANT, "start of the interval; null for an observation at one instant"),
     Column("interval_end", INSTANT, "end of the interval, or the instant of the observation; never null"),
@@ -227,16 +227,19 @@ _SMDS = (
 _QUEUE = (
     Column("queue", STRING, "the queue", "WQ base queue; QQST queue"),
     Column(
-        "open_queue", STRING, "the name used to open it, possibly an alias; accounting only", "WQ object name"
+        "open_queue",
+        STRING,
+        "the name used to open the queue, possibly an alias; accounting data only",
+        "WQ object name",
     ),
     Column("disposition", STRING, "one of " + ", ".join(DISPOSITIONS), "WQ offset 152; QQST flags"),
     Column(
         "correlation",
         STRING,
-        "the task: its correlation identifier, 32 hexadecimal digits; accounting only",
+        "correlation identifier of the task, 32 hexadecimal digits; accounting data only",
         "WQ offset 16",
     ),
-    Column("opened_at", INSTANT, "when the task opened the queue; accounting only", "WQ offset 128"),
+    Column("opened_at", INSTANT, "when the task opened the queue; accounting data only", "WQ offset 128"),
     Column("opens", LONG, "number of opens", "WQ offset 176"),
     Column(
         "puts", LONG, "messages put: MQPUT and MQPUT1", "WQ 512 valid puts (MQPUT1 included); QQST 128 + 136"
@@ -266,7 +269,11 @@ _QUEUE = (
 _ALLOCATION = (
     Column("sysplex", STRING, "sysplex", "SMF74XNM"),
     Column("coupling_facility", STRING, "coupling facility", "R744FNAM; D XCF"),
-    Column("event", STRING, "the message that reported it, such as IXC582I; null for displays and records"),
+    Column(
+        "event",
+        STRING,
+        "the message that reported the values, such as IXC582I; null for displays and records",
+    ),
     Column("allocated_at", INSTANT, "when this instance was allocated", "R744QVER; D XCF ALLOCATION TIME"),
     Column("is_active", BOOL, "this instance is the one in use", "R744QFLG bit 0"),
     Column("status", STRING, "the structure's state as displayed, or the flags of R744QFLG by name"),
@@ -309,9 +316,9 @@ STORAGE_COLUMNS = (
     Column(
         "content_hash",
         LONG,
-        "digest of the values that are not provenance: two rows of one key that differ here conflict",
+        "digest of the values that are not provenance: two rows with the same key but different digests conflict",
     ),
-    Column("commit_id", STRING, "the ingest that stored the row: see the table of files"),
+    Column("commit_id", STRING, "the ingest that stored the row; see the table of files"),
     Column("file_name", STRING, "name of the file"),
     Column("file_sha256", STRING, "SHA-256 of the original file"),
 )
@@ -401,7 +408,7 @@ NATURAL_KEYS: tuple[NaturalKey, ...] = (
     NaturalKey(
         "message",
         ("source", "xcf_structure", "coupling_facility", "interval_end"),
-        "One message about a structure at a time; source names it: `message IXC585E`. piece is used as for displays.",
+        "One message about a structure at a given time; source names the message, such as `message IXC585E`. piece is used as for displays.",
     ),
     NaturalKey(
         "template",
@@ -423,7 +430,7 @@ FILE_COLUMNS = (
     Column("day", pa.date32(), "UTC day of the commit"),
     Column("commit_id", STRING, "identifier of the ingest; sorts by the start time"),
     Column("entry", STRING, "ingest, retention or forget"),
-    Column("committed_at", INSTANT, "when it was committed"),
+    Column("committed_at", INSTANT, "time of the commit"),
     Column("file_name", STRING, "name of the file"),
     Column("file_sha256", STRING, "SHA-256 of the original file"),
     Column(
@@ -436,16 +443,16 @@ FILE_COLUMNS = (
     Column(
         "answers",
         STRING,
-        "answers that change its rows, as JSON: groups, time of observation, zone",
+        "answers that change the file's rows, as JSON: groups, time of observation, zone",
     ),
     Column("first_interval_end", INSTANT, "end of the first interval or observation in the file"),
     Column("last_interval_end", INSTANT, "end of the last interval or observation in the file"),
-    Column("days", STRING, "the UTC days it affected, as a JSON list by table"),
+    Column("days", STRING, "the UTC days that the file affected, as a JSON list by table"),
     Column("qsgs", STRING, "the groups that its rows name, as a JSON list"),
     Column(
         "unnamed_days",
         STRING,
-        "the days, as a JSON list by table, on which rows name only XCF's structure; null: not known",
+        "the days on which rows contain only XCF's name of the structure, as a JSON list by table; null if not known",
     ),
     Column("report", STRING, "the complete report as JSON"),
 )

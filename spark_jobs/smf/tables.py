@@ -46,11 +46,11 @@ COMMON = (
     CommonColumn(
         "qsg",
         pa.string(),
-        "queue-sharing group; null if the record does not contain it (before MQ 10), empty where there is none",
+        "queue-sharing group; null if the record does not contain it (before MQ 10), empty if there is none",
     ),
     CommonColumn("release", pa.string(), "MQ release as in the record's header"),
     CommonColumn("written_at_local", LOCAL, "when the record was written, in the system's local time"),
-    CommonColumn("utc_offset_minutes", pa.int32(), "local time less UTC, in whole quarters of an hour"),
+    CommonColumn("utc_offset_minutes", pa.int32(), "local time minus UTC, in whole quarters of an hour"),
     CommonColumn("written_at", INSTANT, "when the record was written, to the hundredth of a second"),
     CommonColumn("interval_start", INSTANT, "start of the interval; null if the record does not contain it"),
     CommonColumn("interval_end", INSTANT, "end of the interval; null if the record does not contain it"),
