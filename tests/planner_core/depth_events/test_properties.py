@@ -103,7 +103,7 @@ def test_causes_account_for_every_unreconciled_message(
 
 
 @given(files())
-def test_switches_change_only_by_events_of_the_step(
+def test_switches_change_only_through_events_of_the_step(
     document: Json,
 ) -> None:
     course = run(document)

@@ -93,7 +93,7 @@ def test_second_rise_without_queue_depth_low_gives_no_second_high() -> None:
     assert "EVENT_HIGH_SPENT" in codes(simulation)
 
 
-def test_equal_thresholds_alternate_with_every_message() -> None:
+def test_equal_thresholds_raise_high_and_low_events_alternately() -> None:
     queue = shared(maxdepth=10, qdepthhi=50, qdepthlo=50, depth=4)
     swings = [
         step
@@ -262,23 +262,23 @@ WRONG: list[tuple[str, Json, str]] = [
     ("no members", file([], [shared()], []), "/queue_managers: must not be empty"),
     ("33 members", file([member(f"M{n:02}") for n in range(33)], [shared()], []), "/queue_managers: "),
     ("many queues", file([QM1], [shared(f"Q{n}") for n in range(MOST_QUEUES + 1)], []), "/queues: "),
-    ("a member twice", file([QM1, QM1], [shared()], []), "/queue_managers/1/name: queue manager QM1 is defined twice"),
-    ("a queue twice", file([QM1], [shared(), shared()], []), "/queues/1/name: queue SQ1 is defined twice"),
-    ("whose queue", file([QM1], [{**shared(), "qsgdisp": "COPY"}], []), "/queues/0/queue_manager: is required"),
+    ("duplicate member", file([QM1, QM1], [shared()], []), "/queue_managers/1/name: queue manager QM1 is defined twice"),
+    ("duplicate queue", file([QM1], [shared(), shared()], []), "/queues/1/name: queue SQ1 is defined twice"),
+    ("nonshared without owner", file([QM1], [{**shared(), "qsgdisp": "COPY"}], []), "/queues/0/queue_manager: is required"),
     ("shared with owner", file([QM1], [shared(queue_manager="QM1")], []), "/queues/0/queue_manager: is only for nonshared"),
     ("unknown owner", file([QM1], [nonshared(queue_manager="QM9")], []), "/queues/0/queue_manager: QM9 is not one of"),
-    ("thresholds crossed", file([QM1], [shared(qdepthhi=10)], []), "/queues/0/qdepthhi: QDEPTHHI 10 is less than QDEPTHLO 20"),
-    ("percent", file([QM1], [shared(qdepthhi=101)], []), "/queues/0/qdepthhi: "),
+    ("QDEPTHHI below QDEPTHLO", file([QM1], [shared(qdepthhi=10)], []), "/queues/0/qdepthhi: QDEPTHHI 10 is less than QDEPTHLO 20"),
+    ("percentage above 100", file([QM1], [shared(qdepthhi=101)], []), "/queues/0/qdepthhi: "),
     ("no action", file([QM1], [shared()], [{"at": 1}]), "/timeline/0: must have an action, one of put, "),
-    ("odd action", file([QM1], [shared()], [{"at": 1, "action": "browse"}]), "/timeline/0: must have an action, one of put, "),
+    ("unknown action", file([QM1], [shared()], [{"at": 1, "action": "browse"}]), "/timeline/0: must have an action, one of put, "),
     ("no messages", file([QM1], [shared()], [do("put", "QM1", "SQ1", 0)]), "/timeline/0/messages: "),
-    ("before the beginning", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=-1)]), "/timeline/0/at: must be a number of"),
-    ("too fine a time", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=0.0001)]), "/timeline/0/at: must be a number of"),
+    ("negative time", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=-1)]), "/timeline/0/at: must be a number of"),
+    ("too many decimals", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, at=0.0001)]), "/timeline/0/at: must be a number of"),
     ("unknown queue", file([QM1], [shared()], [do("put", "QM1", "SQ2", 1)]), "/timeline/0/queue: SQ2 is not one of the queues"),
     ("unknown member", file([QM1], [shared()], [do("put", "QM9", "SQ1", 1)]), "/timeline/0/queue_manager: QM9 is not one of"),
-    ("another's queue", file([QM1, QM2], [nonshared()], [do("put", "QM2", "LQ1", 1)]), "LQ1 is a nonshared queue of QM1"),
-    ("repeated at once", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, times=2)]), "/timeline/0/every_s: is required"),
-    ("nothing altered", file([QM1], [shared()], [{"at": 1, "action": "alter_queue", "queue": "SQ1"}]), "must have an attribute"),
+    ("queue of another member", file([QM1, QM2], [nonshared()], [do("put", "QM2", "LQ1", 1)]), "LQ1 is a nonshared queue of QM1"),
+    ("repetition without interval", file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, times=2)]), "/timeline/0/every_s: is required"),
+    ("nothing to alter", file([QM1], [shared()], [{"at": 1, "action": "alter_queue", "queue": "SQ1"}]), "must have an attribute"),
     (
         "too many steps",
         file([QM1], [shared()], [do("put", "QM1", "SQ1", 1, times=MOST_STEPS, every_s=1), do("get", "QM1", "SQ1", 1)]),
@@ -309,13 +309,13 @@ def test_file_that_is_not_an_object_is_refused(document: object) -> None:
 
 QM9 = member("QM9", active=False)
 IMPOSSIBLE: list[tuple[str, Json, str]] = [
-    ("a put through a member that is down", do("put", "QM9", "SQ1", 1), "/timeline/0/queue_manager: QM9 is not active at 0 s"),
+    ("put through an inactive member", do("put", "QM9", "SQ1", 1), "/timeline/0/queue_manager: QM9 is not active at 0 s"),
     ("stopped twice", {"at": 1, "action": "stop", "queue_manager": "QM9"}, "/timeline/0/queue_manager: QM9 is not active"),
     ("started twice", {"at": 1, "action": "start", "queue_manager": "QM1"}, "QM1 is active already at 1 s"),
-    ("altered while down", {"at": 1, "action": "alter_qmgr", "queue_manager": "QM9", "perfmev": "ENABLED"}, "QM9 is not active"),
-    ("reset while down", {"at": 1, "action": "reset_qstats", "queue": "SQ1", "queue_manager": "QM9"}, "QM9 is not active"),
+    ("altered while inactive", {"at": 1, "action": "alter_qmgr", "queue_manager": "QM9", "perfmev": "ENABLED"}, "QM9 is not active"),
+    ("reset while inactive", {"at": 1, "action": "reset_qstats", "queue": "SQ1", "queue_manager": "QM9"}, "QM9 is not active"),
     ("backs out more than is available", do("backout_put", "QM1", "SQ1", 3), "/timeline/0/messages: only 2 messages are on SQ1"),
-    ("thresholds crossed", {"at": 1, "action": "alter_queue", "queue": "SQ1", "qdepthlo": 81}, "/timeline/0/qdepthlo: QDEPTHHI 80"),
+    ("QDEPTHLO above QDEPTHHI", {"at": 1, "action": "alter_queue", "queue": "SQ1", "qdepthlo": 81}, "/timeline/0/qdepthlo: QDEPTHHI 80"),
 ]  # fmt: skip
 
 

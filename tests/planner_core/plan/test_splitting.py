@@ -24,7 +24,7 @@ def proposed(*queues: dict[str, Any], **more: Any) -> tuple[PlanDocument, dict[s
     return advice.document, {move.queue: (move.to_structure, move.reason) for move in advice.moves}
 
 
-def test_splitting_without_a_reason_changes_nothing() -> None:
+def test_plan_without_a_reason_to_split_is_unchanged() -> None:
     document = read_object(varied(structures__0__queues=[queue("A"), queue("B")]))
 
     advice = advise(document)

@@ -106,7 +106,7 @@ def test_csqsysappl_above_its_minimum_is_sized_by_the_target() -> None:
         ({"mean": 3500, "p95": 12_000, "max": 60_000}, 70, "OFFLD1TH(70) OFFLD1SZ(32K)"),
     ],
 )
-def test_default_rules_lower_the_target_if_messages_meet_them(
+def test_default_rules_lower_the_target_if_messages_match_them(
     message_bytes: object, target: int, rule: str | None
 ) -> None:
     found = app(**{S0 + "queues__0__message_bytes": message_bytes})

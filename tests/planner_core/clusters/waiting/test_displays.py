@@ -77,7 +77,7 @@ def test_several_texts_are_joined_and_problems_name_their_text() -> None:
     assert problem.message == "CLWLRANK(high) is not a whole number of at most 9 digits: ignored."
 
 
-def test_only_the_current_status_of_a_sender_channel_counts() -> None:
+def test_only_the_current_status_of_a_sender_channel_is_used() -> None:
     text = display(clusqmgr("A", STATUS="RUNNING"))
     text += display(chstatus("A", "STOPPED", CHLTYPE="CLUSRCVR"))
     text += display({"CHSTATUS": "TO.A", "CHLTYPE": "CLUSSDR", "SAVED": None, "STATUS": "STOPPED"})
@@ -206,7 +206,7 @@ def test_clusqmgr_row_without_a_channel_is_ignored_with_a_problem() -> None:
     assert "has no CHANNEL" in found.problems[0].message
 
 
-def test_instances_of_a_queue_are_limited_with_a_problem() -> None:
+def test_instances_of_a_queue_beyond_the_limit_are_reported() -> None:
     rows = [qcluster("Q1", f"M{number}") for number in range(MOST_INSTANCES + 3)]
     found = read(display(*rows))
     assert len(found.queues) == MOST_INSTANCES
@@ -214,7 +214,7 @@ def test_instances_of_a_queue_are_limited_with_a_problem() -> None:
     assert f"more than {MOST_INSTANCES} instances" in problem.message
 
 
-def test_channels_to_a_queue_manager_are_limited_with_a_problem() -> None:
+def test_channels_to_a_queue_manager_beyond_the_limit_are_reported() -> None:
     found = read(display(*(clusqmgr("A", CHANNEL=f"TO.A.{number}") for number in range(MOST_ROUTES + 3))))
     assert len(found.routes) == len(found.routes_to("A")) == MOST_ROUTES
     (problem,) = found.problems

@@ -104,7 +104,9 @@ def test_rank_that_does_not_change_the_outcome_is_not_reported() -> None:
 
 
 @pytest.mark.parametrize(("mode", "reason"), [("seed", "put_disabled"), ("ibm", "not_redriven")])
-def test_r8_highest_ranked_instance_is_put_disabled(mode: Mode, reason: str) -> None:
+def test_r8_put_disabled_instance_with_the_highest_rank_gives_different_reasons_by_mode(
+    mode: Mode, reason: str
+) -> None:
     displays = cluster({"A": {"CLWLRANK": 1, "PUT": "DISABLED"}}, A={"STATUS": "RETRYING"}, B={}, C={})
     found = whole(displays, waiting(), mode=mode)
     assert found.messages[0].reason == reason
@@ -112,13 +114,13 @@ def test_r8_highest_ranked_instance_is_put_disabled(mode: Mode, reason: str) -> 
 
 
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_r9_every_instance_is_put_disabled(mode: Mode) -> None:
+def test_r9_message_waits_if_every_instance_is_put_disabled(mode: Mode) -> None:
     queue = {name: {"PUT": "DISABLED"} for name in "ABC"}
     message = one(cluster(queue, A={"STATUS": "RETRYING"}, B={}, C={}), waiting(), mode=mode)
     assert (message.reason, message.goes_to) == ("put_disabled", ())
 
 
-def test_r14_other_channel_to_the_same_queue_manager_is_better() -> None:
+def test_r14_other_channel_to_the_same_queue_manager_is_preferred() -> None:
     displays = shows(
         clusqmgr("A", CHANNEL="TO.A.1", NETPRTY=5, STATUS="RETRYING"),
         clusqmgr("A", CHANNEL="TO.A.2", NETPRTY=1),

@@ -39,7 +39,7 @@ def rates(made: PlanWithRates) -> Any:  # noqa: ANN401
     return made.text["structures"][0]["queues"][0].get("queue_manager_rates")
 
 
-def test_set_without_the_time_of_a_putter_has_no_rates() -> None:
+def test_set_without_the_time_of_a_putting_member_has_no_rates() -> None:
     made = plan_with_rates(event_values("QM1", 600, 120), event_values("QM2", 200, 0))
     assert rates(made) is None
     assert made.passed_over[0].reason == "no set has the times of all members that put or got"

@@ -394,7 +394,7 @@ def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
     assert codes(reading) == []
 
 
-def test_contradictions_with_given_members_are_reported() -> None:
+def test_contradictions_with_the_given_members_are_reported() -> None:
     context = context_with(perfmev={"QM3": "DISABLED"})
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), context))
     context = EventContext(members=["QM1", "QM2"])

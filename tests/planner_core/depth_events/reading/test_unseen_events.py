@@ -63,7 +63,7 @@ def test_omitted_findings_are_counted(sets: int, more: int) -> None:
         ((HIGH, HIGH, LOW, HIGH, HIGH), [2, 5]),
     ],
 )
-def test_repeated_event_without_another_between_is_reported(
+def test_repeated_event_without_another_in_between_is_reported(
     reasons: tuple[int, ...], unseen: list[int]
 ) -> None:
     findings = findings_with_code(read(*one_after_the_other(*reasons)), UNSEEN)

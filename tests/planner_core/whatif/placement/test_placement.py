@@ -44,20 +44,20 @@ DUPLEXED = {"duplex": "ENABLED"}
 
 CASES = (
     # CF01: 100 G - 1 G for CSQ_ADMIN = 99 G; CF02: 100 G. Both have room for 4 G and differ in nothing: place 1 wins.
-    Case("two that are alike: the first of PREFLIST", [cf("CF01"), cf("CF02")], [A], ("CF01",), "preflist_order"),
+    Case("two identical facilities: the first one in PREFLIST", [cf("CF01"), cf("CF02")], [A], ("CF01",), "preflist_order"),
     Case(
         # The same two; CF02 stands first in PREFLIST.
-        "PREFLIST counts, not the order of the plan",
+        "order of PREFLIST, not of the plan",
         [cf("CF01"), cf("CF02")],
         [structure("A", preflist=["CF02", "CF01"])],
         ("CF02",),
         "preflist_order",
     ),
     # CF01 is not in PREFLIST: CF02 is compared with nothing.
-    Case("one name in PREFLIST", [cf("CF01"), cf("CF02")], [structure("A", preflist=["CF02"])], ("CF02",), "only_candidate"),
+    Case("only one name in PREFLIST", [cf("CF01"), cf("CF02")], [structure("A", preflist=["CF02"])], ("CF02",), "only_candidate"),
     Case(
         # CF01: 10 G - 1 G for CSQ_ADMIN - 6 G = 3 G, and 4 G are wanted.
-        "an earlier structure has taken the space",
+        "space occupied by an earlier structure",
         [cf("CF01", "10G"), cf("CF02")],
         [structure("BIG", "6G", preflist=["CF01"]), A],
         ("CF02",),
@@ -65,7 +65,7 @@ CASES = (
     ),
     Case(
         # 16 G - 12 G - 1 G for CSQ_ADMIN = 3 G.
-        "other products have taken the space",
+        "space occupied by other products",
         [cf("CF01", "16G", occupied="12G"), cf("CF02")],
         [A],
         ("CF02",),
@@ -73,16 +73,16 @@ CASES = (
     ),
     Case(
         # 5632 M - 1 G - 1 G = 3584 M, and 4096 M are wanted.
-        "dump space is not to be had",
+        "dump space is not available",
         [cf("CF01", "5632M", dumpspace="1G"), cf("CF02")],
         [A],
         ("CF02",),
         "space",
     ),
     # CF01: 5 G - 1 G = 4 G, and 4 G are wanted: not less. Both have room; place 1 wins.
-    Case("exactly enough is enough", [cf("CF01", "5G"), cf("CF02")], [A], ("CF01",), "preflist_order"),
+    Case("exactly enough space", [cf("CF01", "5G"), cf("CF02")], [A], ("CF01",), "preflist_order"),
     # Room in both. Volatility 1 against 0: CF02, though it stands second.
-    Case("non-volatile before volatile", [cf("CF01", volatile=True), cf("CF02")], [A], ("CF02",), "volatility"),
+    Case("nonvolatile facility before volatile one", [cf("CF01", volatile=True), cf("CF02")], [A], ("CF02",), "volatility"),
     Case(
         # CF02 has 3 G of the 4 G wanted. It would win by volatility, which comes after space.
         "space outweighs volatility",
@@ -93,7 +93,7 @@ CASES = (
     ),
     Case(
         # Room in both, neither volatile. Failure independence 1 against 0: CF02.
-        "failure-independent before what can fail with a system",
+        "failure-independent facility before one that can fail with a system",
         [cf("CF01", failure_isolated=False), cf("CF02")],
         [A],
         ("CF02",),
@@ -108,7 +108,7 @@ CASES = (
         "volatility",
     ),
     # A is in CF01 by order. For B all is alike but the exclusion list, 1 in CF01 against 0 in CF02.
-    Case("apart from a structure of the exclusion list", [cf("CF01"), cf("CF02")], [A, BESIDE], ("CF02",), "exclusion_list"),
+    Case("separate from a structure in the exclusion list", [cf("CF01"), cf("CF02")], [A, BESIDE], ("CF02",), "exclusion_list"),
     Case(
         # A is in CF01. For B: CF01 independence 0, exclusion 1; CF02 1 and 0. The first that differs is independence: CF01.
         "failure independence outweighs the exclusion list",
@@ -120,7 +120,7 @@ CASES = (
     ),
     Case(
         # CF02 has 2 G of the 4 G that B wants. It would win by the exclusion list, which comes after space.
-        "the exclusion list yields to space",
+        "space outweighs the exclusion list",
         [cf("CF01"), cf("CF02", "2G")],
         [A, BESIDE],
         ("CF01",),
@@ -138,7 +138,7 @@ CASES = (
     ),
     Case(
         # Place 1 with room is taken: CF01, volatile as it is.
-        "ENFORCEORDER(YES) does not look at volatility",
+        "ENFORCEORDER(YES) ignores volatility",
         [cf("CF01", volatile=True), cf("CF02")],
         [{**A, "enforce_order": True}],
         ("CF01",),
@@ -146,7 +146,7 @@ CASES = (
     ),
     Case(
         # CF01: 3 G - 1 G for CSQ_ADMIN = 2 G of 4 G. CF02 is place 2: it would lose by order, and CF01 by space.
-        "ENFORCEORDER(YES) makes no room",
+        "ENFORCEORDER(YES) does not override space",
         [cf("CF01", "3G"), cf("CF02")],
         [{**A, "enforce_order": True}],
         ("CF02",),
@@ -155,12 +155,12 @@ CASES = (
     # CF01 has level 8 and is out: CF02 is compared with nothing.
     Case("MQ requires CFCC level 9", [cf("CF01", cfcc_level=8), cf("CF02")], [A], ("CF02",), "only_candidate"),
     # CF01: 4 G - 1 G = 3 G; CF02: 3 G; 4 G are wanted.
-    Case("nothing is large enough", [cf("CF01", "4G"), cf("CF02", "3G")], [A], (), "none", codes=frozenset({"STRUCTURE_NOT_PLACED"})),
+    Case("no facility is large enough", [cf("CF01", "4G"), cf("CF02", "3G")], [A], (), "none", codes=frozenset({"STRUCTURE_NOT_PLACED"})),
     # Both can take either copy: CF01 by order. The second may not be in CF01: CF02 is all there is.
-    Case("two copies, two places", [cf("CF01"), cf("CF02")], [{**A, **DUPLEXED}], ("CF01", "CF02"), "preflist_order", "only_candidate"),
+    Case("two copies in two facilities", [cf("CF01"), cf("CF02")], [{**A, **DUPLEXED}], ("CF01", "CF02"), "preflist_order", "only_candidate"),
     Case(
         # From CF01 (level 10) nothing can be duplexed; CF02 and CF03 can hold both copies.
-        "the first copy goes where it can be duplexed",
+        "first copy in a facility from which it can be duplexed",
         [cf("CF01", cfcc_level=10), cf("CF02"), cf("CF03")],
         [structure("A", preflist=["CF01", "CF02", "CF03"], **DUPLEXED)],
         ("CF02", "CF03"),
@@ -178,7 +178,7 @@ CASES = (
     ),
     Case(
         # First: CF01 by order. Second: CF02 in the same machine, compared with nothing.
-        "one machine, when there is no other",
+        "copies in one machine if there is no other",
         [cf("CF01", **MACHINE, partition="01"), cf("CF02", **MACHINE, partition="02")],
         [{**A, **DUPLEXED}],
         ("CF01", "CF02"),
@@ -197,7 +197,7 @@ CASES = (
     ),
     Case(
         # First: CF01 by order. Second: CF02 is at SITE2 and out; nothing is left.
-        "SAMESITEONLY, and the only other one is elsewhere",
+        "SAMESITEONLY with the only other facility at another site",
         [cf("CF01", site="SITE1"), cf("CF02", site="SITE2")],
         [{**A, **DUPLEXED, "duplex_site": "SAMESITEONLY"}],
         ("CF01",),
@@ -206,10 +206,10 @@ CASES = (
         codes=frozenset({"SECOND_COPY_NOT_PLACED"}),
     ),
     # As two that are alike; level 25 and room in the other one make both fit for a second copy.
-    Case("DUPLEX(ALLOWED) makes no copy by itself", [cf("CF01"), cf("CF02")], [{**A, "duplex": "ALLOWED"}], ("CF01",), "preflist_order"),
+    Case("DUPLEX(ALLOWED) gives no second copy", [cf("CF01"), cf("CF02")], [{**A, "duplex": "ALLOWED"}], ("CF01",), "preflist_order"),
     Case(
         # 3 G of structure and 2 G of augmented space: 5 G wanted, and CF01 has 4 G after CSQ_ADMIN.
-        "augmented space counts",
+        "augmented space is included",
         [cf("CF01", "5G", scm="16G"), cf("CF02", scm="16G")],
         [structure("A", "3G", preflist=["CF01", "CF02"], scm={"max_size": "8G", "augmented": "2G"})],
         ("CF02",),
