@@ -965,7 +965,7 @@ def test_codes_and_titles_are_unique_and_have_sources() -> None:
 
 
 @pytest.mark.parametrize("code", catalogue())
-def test_catalogue_entry_has_valid_values_in_every_field(code: str) -> None:
+def test_catalog_entry_has_valid_values_in_every_field(code: str) -> None:
     kind = catalogue()[code]
     assert TypeAdapter(FindingKind).validate_python(asdict(kind)) == kind
     assert kind.title[0].isupper() or kind.title[0].isdigit()
@@ -994,7 +994,7 @@ what_to_do = "Some advice."
         (ENTRY + 'why = "Another reason."\n', "Cannot overwrite a value"),
     ],
 )
-def test_catalogue_with_duplicate_unknown_or_missing_keys_is_refused(text: str, error: str) -> None:
+def test_catalog_with_duplicate_unknown_or_missing_keys_is_refused(text: str, error: str) -> None:
     with pytest.raises((tomllib.TOMLDecodeError, TypeError), match=error):
         read_catalogue(text)
 

@@ -151,7 +151,7 @@ def test_negative_size_is_refused() -> None:
         (Fraction(M, 2), "0.5 MiB"),
     ],
 )
-def test_format_mib_uses_gib_from_10_gib_on(size: int | Fraction, text: str) -> None:
+def test_format_mib_uses_gib_from_10_gib(size: int | Fraction, text: str) -> None:
     assert format_mib(size) == text
 
 

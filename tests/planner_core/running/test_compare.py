@@ -147,7 +147,7 @@ ADMIN = display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", th
 # ---- by hand ---------------------------------------------------------------------------------------------------
 
 
-def test_running_system_as_planned_needs_no_command() -> None:
+def test_running_system_that_matches_the_plan_needs_no_command() -> None:
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN]))
     assert found.is_same
@@ -293,7 +293,7 @@ def test_expected_effect_of_the_policy_on_duplexing_is_described(
     ]
 
 
-def test_period_with_a_single_copy_is_described() -> None:
+def test_period_without_a_second_copy_is_described() -> None:
     made = result(structures__0__duplex="ENABLED", **LARGER)
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     why = {step.command: step.why for step in found.commands}
@@ -340,7 +340,7 @@ def test_duplex_site_enforceorder_and_storage_class_memory_are_compared() -> Non
     assert [step for step in again.commands if step.structure == "SQ03APP1"] == []
 
 
-def test_structure_without_its_enabled_duplexing_is_reported() -> None:
+def test_structure_not_duplexed_despite_duplex_enabled_is_reported() -> None:
     def told(is_duplexed: bool, today: str, will: str) -> list[str]:
         shown = [display(duplexed=is_duplexed, duplex=today), ADMIN]
         found = compare(result(structures__0__duplex=will), read_running(shown)).findings
@@ -386,7 +386,7 @@ def test_policy_that_ends_duplexing_is_reported(today: str, planned_duplex: str,
     assert ("Duplexing then ends" in " ".join(step.why for step in found.commands)) == told
 
 
-def test_duplexing_ended_by_the_plan_stops_with_the_policy() -> None:
+def test_duplexing_that_the_plan_ends_stops_without_a_setxcf_command() -> None:
     made = result(structures__0__size="768M", structures__0__initsize="400M")
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     assert not [command for command, _ in setxcf(found) if "DUPLEX" in command]

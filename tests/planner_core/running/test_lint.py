@@ -540,7 +540,7 @@ def test_cfstruct_with_the_group_name_as_prefix_is_reported(
     assert [each for each in codes(text) if each[0].startswith("CFSTRUCT_")] == wanted
 
 
-def test_group_prefix_is_found_with_a_given_group_and_only_a_queue() -> None:
+def test_group_prefix_of_cfstruct_in_a_queue_is_found_if_the_group_is_given() -> None:
     text = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) SHARE DEFSOPT(SHARED) CFSTRUCT(PRODUCT7)\n"
     assert codes(text) == []
     found = lint(text, qsg="PROD").findings
@@ -560,7 +560,7 @@ def test_structure_with_the_group_name_twice_is_reported(name: str, wanted: list
 
 
 @pytest.mark.parametrize(("level", "wanted"), [(26, [("SCM_REMOVED", 3)]), (25, []), (None, [])])
-def test_storage_class_memory_is_reported_from_cfcc_26_on(
+def test_storage_class_memory_is_reported_from_cfcc_26(
     level: int | None, wanted: list[tuple[str, int]]
 ) -> None:
     text = (

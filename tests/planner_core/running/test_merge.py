@@ -289,7 +289,7 @@ def test_merged_statement_has_all_values_of_the_planned_one(duplex: str, merged_
     assert merge(merged.policy, made).policy == merged.policy
 
 
-def test_options_of_duplex_stay_with_the_same_value() -> None:
+def test_options_of_an_unchanged_duplex_value_are_kept() -> None:
     text = OLD.replace("REBUILDPERCENT(10)", "DUPLEX(ENABLED,CROSSSITE)")
     merged = merge(text, result(structures__0__duplex="ENABLED"))
     assert "DUPLEX(ENABLED,CROSSSITE)" in merged.policy
@@ -436,7 +436,7 @@ PLANS = st.fixed_dictionaries(
 
 
 @given(PLANS, st.sampled_from([f"CF{n:02d}" for n in range(20)]))
-def test_plan_without_a_place_for_the_second_copy_is_refused(changes: dict[str, Any], only: str) -> None:
+def test_plan_whose_second_copy_cannot_be_placed_is_refused(changes: dict[str, Any], only: str) -> None:
     made = result(**changes | {"structures__0__duplex": "ENABLED", "structures__0__preflist": [only]})
     reason = rf"SQ03APP1 .* its second copy cannot be placed .* {only}: it has the first copy"
     with pytest.raises(OutputRefused, match=reason):

@@ -11,7 +11,7 @@ from tests.planner_core.running.test_merge import OLD, codes, result
 OURS = "PREFLIST(CF01,CF02)\n             REBUILDPERCENT(10)"
 
 
-def test_missing_preflist_is_written_with_unstated_policy() -> None:
+def test_missing_preflist_is_written_even_with_unstated_policy() -> None:
     """No structure can be allocated without PREFLIST, so its absence is not a choice to keep."""
     document = varied(system__include=False, structures__0__initsize="256M", structures__0__size="512M")
     del document["structures"][0]["preflist"]

@@ -138,7 +138,7 @@ def test_kept_values_are_reported_with_the_calculated_ones() -> None:
     assert admin.as_json()["kept"] == ["ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX", "PREFLIST"]
 
 
-def test_structure_missing_in_the_policy_has_the_defaults_of_the_plan() -> None:
+def test_structure_missing_from_the_policy_has_the_defaults_of_the_plan() -> None:
     merged = merge(OLD, minimal_plan())
     (policy,) = read_policies(merged.policy)
     (admin,) = policy.structure("SQ03CSQ_ADMIN")

@@ -40,7 +40,7 @@ def test_messages_on_csqsysappl_match_ibms_table_3(channels: int, units: int) ->
         (1, 20480 * K, 0),
     ],
 )
-def test_system_sizes_have_a_minimum_only_from_level_25_on(level: int, start: int, minimum: int) -> None:
+def test_system_sizes_have_a_minimum_only_from_level_25(level: int, start: int, minimum: int) -> None:
     sizes = system_sizes(cfcc_level=level)
     assert (sizes.start_bytes, sizes.minimum_bytes) == (start, minimum)
     assert (sizes.minimum_source is None) == (minimum == 0)

@@ -96,7 +96,7 @@ def test_queues_are_defined_with_share_by_default(share: bool, option: str | Non
     assert f" {words}" in queue
 
 
-def test_attributes_of_use_are_defined_as_planned() -> None:
+def test_queue_usage_attributes_are_defined_as_planned() -> None:
     at = "structures__0__queues__0__"
     changes = {"index_type": "CORRELID", "max_message_length": 65536, "backout_threshold": 3}
     _, queue = commands(
@@ -120,7 +120,7 @@ def test_cfconlos_recauto_and_dsexpand_are_stated_as_planned() -> None:
     assert structure.endswith("DSEXPAND(NO)")
 
 
-def test_cfconlos_of_queue_managers_is_a_command_only_if_stated() -> None:
+def test_cfconlos_of_queue_managers_is_written_as_a_command_only_if_stated() -> None:
     assert "ALTER QMGR CFCONLOS(TOLERATE) CMDSCOPE(*)" in rendered(cfconlos="TOLERATE").splitlines()
     silent = rendered().splitlines()
     assert "*   ALTER QMGR CFCONLOS(TOLERATE)" in silent

@@ -99,7 +99,7 @@ def test_unrecoverable_structure_has_no_backup() -> None:
     assert "RECOVER CFSTRUCT" not in text
 
 
-def test_backup_interval_is_that_of_the_recovery_question() -> None:
+def test_runbook_has_the_backup_interval_of_the_recovery_question() -> None:
     # 50 messages of 20 KB a second: 50 x (20 + 1.3) KB x 3600 are 3744 MB an hour, and 2.7 MB a second reads 9720.
     # 500 a second are ten times as much: the interval must be shorter than an hour.
     queues = [

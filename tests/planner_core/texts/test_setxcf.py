@@ -54,7 +54,7 @@ def test_target_is_between_initsize_and_size(document: dict[str, Any]) -> None:
         ("300M", "300M", None),
     ],
 )
-def test_alter_target_is_the_need_or_half_way_to_size(initsize: str, size: str, target: int | None) -> None:
+def test_alter_target_is_the_need_or_halfway_to_size(initsize: str, size: str, target: int | None) -> None:
     structure = app(structures__0__initsize=initsize, structures__0__size=size)
     assert alter_target_bytes(structure) == (None if target is None else target * M)
 

@@ -251,7 +251,7 @@ def test_pages_are_rendered_with_the_declared_template_and_context(
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 
 
-def test_misspelt_name_in_a_template_raises_an_error() -> None:
+def test_misspelled_name_in_a_template_raises_an_error() -> None:
     with pytest.raises(UndefinedError, match="sumary"):
         environment().from_string("{{ sumary }}").render(summary="a summary")
     with pytest.raises(UndefinedError):
