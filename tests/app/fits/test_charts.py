@@ -156,7 +156,7 @@ def spots(chart: Chart, style: str) -> list[Spot]:
     return [spot for spot in chart.points if spot.style == style]
 
 
-def test_curve_chart_shows_points_on_the_line_and_residuals_on_the_axis(small: Database) -> None:
+def test_curve_chart_shows_points_near_the_line_and_residuals_within_the_axis(small: Database) -> None:
     entries, residuals = charts_of(fit_of(small))
     (line,) = entries.lines
     for spot in spots(entries, "spot"):

@@ -59,7 +59,7 @@ def test_errors_of_spark_are_printed_at_once(settings: Settings, capsys: pytest.
     assert "SparkConf" not in err
 
 
-def test_json_output_equals_the_rest_answer(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_equals_the_rest_response(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     put_days(settings, 4)
     found = as_json(capsys, "nightly", "--json")
     assert (found["id"], found["state"], found["trigger"], found["days_total"]) == (1, "done", "command", 4)
@@ -92,7 +92,7 @@ def test_waiting_run_is_continued_and_not_started_twice(
     assert times_run(settings) == 1
 
 
-def test_run_does_not_wait_for_uploads(
+def test_nightly_command_does_not_wait_for_uploads(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from datetime import timedelta

@@ -475,7 +475,7 @@ def test_report_is_written_to_the_data_folder_as_json_and_markdown(
 
 
 @on_sqlite
-def test_missing_report_is_written_later(database: Database, settings: Settings) -> None:
+def test_missing_report_file_is_written_later(database: Database, settings: Settings) -> None:
     assert report.complete(database, settings) is False
     put_days(settings, 3)
     night(database, settings)

@@ -250,7 +250,9 @@ def test_command_continues_the_run_of_a_stopped_service_at_once(
 
 
 @on_sqlite
-def test_run_of_another_machine_is_taken_over_only_when_stale(database: Database, settings: Settings) -> None:
+def test_run_on_another_machine_is_taken_over_only_if_it_is_stale(
+    database: Database, settings: Settings
+) -> None:
     from app.jobs import service as jobs
 
     put_days(settings, 1)

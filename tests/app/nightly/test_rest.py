@@ -162,7 +162,7 @@ def test_failed_run_has_a_reason(app: FastAPI, database: Database, settings: Set
     )
 
 
-def test_every_answer_matches_its_schema(app: FastAPI, filled: None) -> None:
+def test_every_response_matches_its_schema(app: FastAPI, filled: None) -> None:
     """Compare members and types of real answers with the description of the interface."""
     import jsonschema_rs
 

@@ -171,7 +171,7 @@ def test_deleted_plans_with_the_same_name_can_each_be_restored(app: FastAPI) -> 
         assert_problem(call(app, "POST", f"{PLAN}/restore?id={bad}"), "request-invalid", 422)
 
 
-def test_etags_of_compressed_answers_are_accepted(app: FastAPI) -> None:
+def test_etags_of_compressed_responses_are_accepted(app: FastAPI) -> None:
     put(app)
     plain, packed = get(app, PLAN), get(app, PLAN, accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
@@ -262,7 +262,7 @@ def test_unavailable_database_returns_503_for_stored_plans() -> None:
     )
 
 
-def test_health_reports_whether_the_database_answers(app: FastAPI) -> None:
+def test_health_check_reports_whether_the_database_responds(app: FastAPI) -> None:
     assert get(app, "/healthz").json()["database"] == "ok"
 
 

@@ -85,7 +85,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize(("kept", "code"), KEPT.values(), ids=KEPT)
-def test_kept_structure_without_a_place_refuses_merge_and_commands(kept: str, code: str) -> None:
+def test_merge_and_commands_are_refused_if_a_kept_structure_cannot_be_placed(kept: str, code: str) -> None:
     for kind, refused in refusal(policy(kept), evaluated_plan()).items():
         assert (refused.kind, refused.of) == (kind, "merged policy")
         assert [each.code for each in refused.findings if each.severity == "error"] == [code]
@@ -116,7 +116,7 @@ def test_site_restriction_in_duplex_of_the_policy_is_applied() -> None:
     assert merge(policy("DUPLEX(ENABLED) PREFLIST(CF01,CF02)"), apart).changes
 
 
-def test_structure_known_from_a_display_is_kept_and_placed() -> None:
+def test_structure_known_only_from_a_display_is_kept_and_placed() -> None:
     """D XCF,STR shows the keywords of the active policy."""
     shown = display(
         "QSG1ORDERS", actual="512 M", size="1 G", initsize="512 M", duplex="ENABLED", threshold=85
@@ -164,7 +164,7 @@ def test_displays_after_the_policy_do_not_hide_its_errors() -> None:
         compare(evaluated_plan(size="200M"), read_running([text]))
 
 
-def test_diff_without_an_answer_exits_1_with_the_error_and_kept_keywords(
+def test_diff_without_a_result_exits_with_1_and_prints_the_error_and_kept_keywords(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, current = tmp_path / "plan.json", tmp_path / "policy.txt"

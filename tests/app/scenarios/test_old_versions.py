@@ -83,7 +83,7 @@ def test_change_to_a_version_without_the_structure_is_refused_with_the_omitted_v
     assert get(app, f"{PLAN}/scenarios/both").json()["changes"] == {"headroom_percent": 30}
 
 
-def test_copy_names_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:
+def test_copied_scenario_lists_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:
     page = call(app, "GET", f"{PAGES}/new?from=both", headers={"accept": "text/html"})
     assert page.status == 200
     assert "Not everything in both can be copied." in page.text

@@ -244,7 +244,7 @@ def test_setting_changed_by_only_one_scenario_shows_the_plan_value_for_the_other
     assert (row.label, row.values) == ("FULLTHRESHOLD", ("85 %", "90 %", "85 %"))
 
 
-def test_findings_common_to_all_scenarios_are_hidden() -> None:
+def test_findings_that_plan_and_scenarios_share_are_hidden() -> None:
     answer = side_by_side([saved_scenario("a", {"rate_factor": 2}), saved_scenario("b", {"lost": "CF01"})])
     assert answer.finding_rows
     for row in answer.finding_rows:

@@ -92,7 +92,7 @@ def test_only_fields_of_the_chosen_backlog_method_are_read() -> None:
     )
 
 
-def test_too_large_backlog_is_reported_at_its_rate() -> None:
+def test_too_large_backlog_is_reported_at_the_rate_field() -> None:
     form = refused(backlog_by="rate", rate_per_minute="9" * 20, outage_minutes="9" * 20)
     assert [field.name for field in form.wrong] == ["rate_per_minute"]
 

@@ -96,7 +96,7 @@ def test_only_abandoned_files_are_removed(tmp_path: Path) -> None:
         assert files_on_their_way(tmp_path) == [young._path.name]
 
 
-def test_missing_data_folder_has_nothing_to_remove(tmp_path: Path) -> None:
+def test_removal_without_a_data_folder_removes_nothing(tmp_path: Path) -> None:
     assert files.remove_abandoned(tmp_path / "none") == 0
     assert list(files.whole_files(tmp_path / "none")) == []
 

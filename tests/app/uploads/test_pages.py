@@ -195,7 +195,7 @@ def test_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> None:
     html(app, "/uploads/1", status=404)
 
 
-def test_map_is_edited_on_its_page(app: FastAPI) -> None:
+def test_qsg_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert send(app, "/qsg-map", system_id="sysa", queue_manager="csq1", qsg="sq03").status == 303
     assert "SYSA CSQ1 SQ03" in words(html(app, "/qsg-map"))
     wrong = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="")

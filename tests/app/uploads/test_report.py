@@ -91,7 +91,7 @@ def test_only_stored_structures_link_to_their_usage() -> None:
         assert [each.href for each in report.structures] == paths
 
 
-def test_problems_of_a_text_have_lines_and_those_of_a_dump_have_bytes() -> None:
+def test_problems_in_a_text_have_lines_and_those_in_a_dump_have_byte_positions() -> None:
     text = report_view(
         {"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]}
     )

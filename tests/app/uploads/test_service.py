@@ -355,7 +355,7 @@ def test_upload_has_no_report_before_it_is_read(database: Database, tmp_path: Pa
         service.report(session, upload.id)
 
 
-def test_map_is_sorted_changed_and_deleted(database: Database) -> None:
+def test_map_entries_are_sorted_changed_and_deleted(database: Database) -> None:
     with database.session(writes=True) as session:
         for entry in (("SYSB", "CSQ2", "SQ03"), ("sysa", "csq1", "sq03"), ("SYSA", "CSQ1", "SQ04")):
             qsg_map.put(session, *entry)

@@ -137,7 +137,7 @@ def test_observed_coupling_facilities_come_first_in_preflist(app: FastAPI) -> No
     assert "Not measured, and left at their defaults: DUPLEX" in remarks(found)
 
 
-def test_observed_queue_managers_are_offered_and_missing_ones_are_remarked(app: FastAPI) -> None:
+def test_observed_queue_managers_are_offered_and_missing_ones_have_a_remark(app: FastAPI) -> None:
     with app.state.database.session(writes=True) as session:
         qsg_map.put(session, "SYS1", "CSQ2", "SQ03")
         qsg_map.put(session, "SYS1", "CSQ9", "SQ99")

@@ -89,7 +89,7 @@ def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> N
     assert persist[-1] == "none"
 
 
-def test_search_without_a_match_reports_it(measured: FastAPI) -> None:
+def test_search_without_a_match_shows_a_message(measured: FastAPI) -> None:
     assert "name contains “nowhere”" in Browser(measured).get("/usage?search=nowhere").words
 
 
@@ -200,7 +200,7 @@ def test_unmeasured_structures_are_not_found(measured: FastAPI, address: str) ->
     assert "There is no measured usage" in page(measured, address, status=404).text
 
 
-def test_names_with_url_characters_work(app: FastAPI) -> None:
+def test_names_with_characters_reserved_in_urls_have_working_pages(app: FastAPI) -> None:
     store(app, [structure_hour(0, qsg="A#$@"), queue_hour(0, qsg="A#$@", queue="A/B%C")])
     browser = Browser(app)
     (structure,) = [link for link in browser.get("/usage").links if link.endswith("/APPLICATION1")]

@@ -66,7 +66,7 @@ def test_missing_end_of_a_period_is_the_first_or_last_measured_hour() -> None:
         ({"to": "2026-11-01"}, "ends before it starts"),
     ],
 )
-def test_invalid_period_is_reported_and_replaced_by_the_usual_one(asked: dict[str, str], words: str) -> None:
+def test_invalid_period_is_reported_and_replaced_with_the_default(asked: dict[str, str], words: str) -> None:
     period, error = choose(asked, first_hour=FIRST, last_hour=LAST)
     assert words in error
     assert period == chosen()

@@ -46,7 +46,7 @@ def test_unknown_address_is_not_found(app: FastAPI) -> None:
     assert problem["detail"] == "Nothing is served at /nowhere."
 
 
-def test_long_address_is_truncated_in_the_answer(app: FastAPI) -> None:
+def test_long_address_is_truncated_in_the_response(app: FastAPI) -> None:
     problem = assert_problem(get(app, "/" + "x" * 5000), "not-found", 404)
     assert len(problem["detail"]) < 300
 
@@ -143,7 +143,7 @@ def failing(tmp_path: Path) -> FastAPI:
     return app
 
 
-def test_unexpected_error_is_logged_under_the_reference_in_the_answer(
+def test_unexpected_error_is_logged_under_the_reference_in_the_response(
     failing: FastAPI, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, logger="cfplan"):

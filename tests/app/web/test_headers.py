@@ -65,7 +65,7 @@ def test_policy_forbids_inline_scripts_other_sites_and_frames() -> None:
     assert directives["base-uri"] == directives["frame-ancestors"] == "'none'"
 
 
-def test_long_answers_are_compressed_for_clients_that_accept_gzip(app: FastAPI) -> None:
+def test_long_responses_are_compressed_for_clients_that_accept_gzip(app: FastAPI) -> None:
     plain = post_json(app, "/api/v1/size", SQ03)
     packed = post_json(app, "/api/v1/size", SQ03, accept_encoding="gzip")
     assert "content-encoding" not in plain.headers
@@ -74,5 +74,5 @@ def test_long_answers_are_compressed_for_clients_that_accept_gzip(app: FastAPI) 
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
 
 
-def test_short_answers_are_not_compressed(app: FastAPI) -> None:
+def test_short_responses_are_not_compressed(app: FastAPI) -> None:
     assert "content-encoding" not in get(app, "/healthz", accept_encoding="gzip").headers

@@ -77,6 +77,6 @@ def test_origin_is_compared_with_host_and_port(app: FastAPI, origin: str, host: 
     assert (answer.status == 404) is passes
 
 
-def test_other_sites_cannot_read_answers(app: FastAPI) -> None:
+def test_other_sites_cannot_read_responses(app: FastAPI) -> None:
     answer = get(app, "/healthz", origin="http://evil.example")
     assert not [name for name in answer.headers if name.startswith("access-control-")]

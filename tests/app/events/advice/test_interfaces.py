@@ -121,7 +121,7 @@ def test_structure_too_small_for_the_backlog_is_reported(
     assert told == set()
 
 
-def test_rates_are_written_into_the_document(
+def test_rates_command_and_rest_return_the_document_with_measured_rates(
     app: Any,  # noqa: ANN401
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -62,7 +62,7 @@ def test_new_structure_is_listed_with_a_line_for_each_given_member() -> None:
     ]
 
 
-def test_list_of_hundreds_of_new_queues_is_shortened_with_their_number() -> None:
+def test_long_list_of_new_queues_is_truncated_with_the_number_of_omitted_lines() -> None:
     queues = [{"name": f"Q.{n}", "message_bytes": n, "backlog": n} for n in range(512)]
     added = changes(structures__1={"name": "MANY", "queues": queues})["Structure MANY", ""]
     assert len(added.after) == 61

@@ -216,7 +216,7 @@ def test_input_survives_the_deletion_of_the_plan(browser: Browser) -> None:
     assert again.path == "/plans/SQ03?saved=created"
 
 
-def test_used_or_invalid_name_is_reported_next_to_its_field(browser: Browser) -> None:
+def test_name_that_is_in_use_or_invalid_is_reported_next_to_its_field(browser: Browser) -> None:
     browser.save_example()
     for name in ("SQ03", "../x", ""):
         page = browser.save_example(name)
@@ -446,7 +446,7 @@ def test_text_like_a_formula_stays_text_in_a_spreadsheet(browser: Browser) -> No
     assert [cell.data_type for cell in found] == ["s"]
 
 
-def test_calculator_answer_opens_in_the_editor(browser: Browser) -> None:
+def test_calculator_result_opens_in_the_editor(browser: Browser) -> None:
     page = browser.get("/new-plan?from=calculator&messages=777&qsg=ABCD")
     assert page.fields["/qsg"] == "ABCD"
     assert page.fields["/structures/0/queues/0/backlog"] == "777"

@@ -288,7 +288,7 @@ def test_backlog_beyond_every_structure_has_no_size() -> None:
     assert (short.size_bytes, short.more_bytes) == (None, None)
 
 
-def test_backlog_in_the_last_tenth_is_held_and_reported() -> None:
+def test_backlog_that_uses_the_last_tenth_is_held_and_reported() -> None:
     document = plan_of("1G", queue(message_bytes=1024, backlog=450_000))  # of 478 344
     advice = ask(document)
     assert advice.holds

@@ -58,7 +58,7 @@ def test_reported_size_for_the_backlog_is_the_smallest(messages_per_s: int) -> N
     assert not ask(f"{size_mib - 1}M", queues, typical=10_000).is_within_margin
 
 
-def test_shortfall_without_a_common_outage_has_no_outage() -> None:
+def test_shortfall_of_queues_with_different_outages_states_no_outage() -> None:
     queues = [
         queue("A", put_rate_per_s=1000, outage_minutes=60),
         queue("B", put_rate_per_s=1000, outage_minutes=90),

@@ -313,7 +313,7 @@ def scm_of(one: Loss, name: str) -> Json:
     ],
     ids=["enough", "too little", "none", "level too low", "removed", "not stated"],
 )
-def test_moved_structure_is_checked_against_the_memory_of_its_new_facility(
+def test_moved_structure_is_checked_against_storage_class_memory_of_its_new_facility(
     other: Json, usable_mib: int | None, code: str | None, says: str
 ) -> None:
     found = answer([cf("CF01", scm="16G"), cf("CF02", **other)], [structure("A", "4G", scm=SCM)])
@@ -328,7 +328,7 @@ def test_moved_structure_is_checked_against_the_memory_of_its_new_facility(
     assert without.white_space_bytes == 6 * GIB
 
 
-def test_new_second_copy_is_checked_and_the_lesser_memory_counts() -> None:
+def test_new_second_copy_is_checked_against_the_smaller_storage_class_memory() -> None:
     three = [cf("CF01", scm="16G"), cf("CF02", scm="16G"), cf("CF03", scm="4G")]
     found = answer(three, [structure("A", "4G", scm=SCM, duplex="ENABLED")])
     assert placement_of(loss(found, "CF01"), "A") == ("switches", ("CF02", "CF03"))

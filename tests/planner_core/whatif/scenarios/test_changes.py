@@ -69,7 +69,7 @@ def test_new_level_raises_only_facilities_with_a_lower_level() -> None:
     assert (after.cfcc_level, [each.cfcc_level for each in after.coupling_facilities]) == (25, [25, None])
 
 
-def test_factors_multiply_rates_outages_and_backlogs() -> None:
+def test_scenario_factors_multiply_rates_outages_and_backlogs() -> None:
     plain, rated, measured = changed(rate_factor=1.5, outage_factor=2).structures[0].queues
     assert plain.backlog == 3003  # 1001 x 1.5 x 2
     assert (rated.put_rate_per_s, rated.outage_minutes, rated.backlog) == (Decimal(60), Decimal(180), None)
@@ -86,7 +86,7 @@ def test_multiplied_backlog_is_rounded_up() -> None:
     assert changed(outage_factor=1.0001).structures[0].queues[0].backlog == 1002  # 1001.1001
 
 
-def test_growth_replaces_that_of_the_plan() -> None:
+def test_growth_in_a_scenario_replaces_that_of_the_plan() -> None:
     plan = read_object(document(growth={"percent_per_year": 5, "years": 4}))
     after = applied(plan, read_changes({"growth": {"percent_per_year": 20, "years": 1}}))
     assert (after.growth.percent_per_year, after.growth.years) == (Decimal(20), Decimal(1))
