@@ -41,9 +41,7 @@ def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]
     if len(first) <= MOST_PROBLEMS:
         return first
     listed = MOST_PROBLEMS - 1
-    words = (
-        f"has more problems than the {listed} listed here: checking stopped. Correct these, then try again"
-    )
+    words = f"has more problems than the {listed} listed here: checking stopped. Correct these problems, then try again"
     return (*first[:listed], FieldProblem("", words))
 
 
@@ -89,7 +87,7 @@ def check_structures(text: str) -> None:
     """
     found = sum(1 for _ in _STRUCTURE.finditer(text))
     if found > MOST_STRUCTURES:
-        msg = f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: enter a single policy."
+        msg = f"The text has {found} STRUCTURE statements, including those in remarks, but at most {MOST_STRUCTURES} are read: enter a single policy."
         raise TextTooLong(msg)
 
 

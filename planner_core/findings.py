@@ -51,11 +51,11 @@ class Finding(Answer):
     severity: Severity
     message: Annotated[str, Field(description="A sentence for the planner.")]
     source: Annotated[SourceText, Field(description="The document on which the rule is based.")]
-    field: Annotated[
-        str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
-    ] = None
+    field: Annotated[str | None, Field(description="JSON pointer to the field that it concerns, if any.")] = (
+        None
+    )
     structure: Annotated[
-        str | None, Field(description="The structure (CFSTRUCT name) it is about, if it is about one.")
+        str | None, Field(description="The structure (CFSTRUCT name) that it concerns, if any.")
     ] = None
     acknowledged: Annotated[
         str | None,

@@ -148,7 +148,7 @@ class Explanation(Answer):
     figure: Annotated[str, Field(description="JSON pointer to the figure in the result.")]
     value: ExactNumber
     unit: str
-    formula: Annotated[str, Field(description="In the names of inputs and steps.")]
+    formula: Annotated[str, Field(description="Uses the names of inputs and steps.")]
     inputs: tuple[Input, ...]
     basis: Basis
     source: SourceText | None = None

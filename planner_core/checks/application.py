@@ -104,7 +104,7 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
     if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
         yield finding(
             "SIZE_DISTRIBUTION_ASSUMED",
-            f"Queues of {name} give mean, p95 and max of their message sizes. While no offload rule is active, "
+            f"Queues of {name} specify the mean, p95 and max of their message sizes. While no offload rule is active, "
             "their elements suffice for any distribution with that mean; while rules are active, the sizes are assumed to be "
             "lognormal and truncated at the maximum.",
             field=f"{at}/queues",

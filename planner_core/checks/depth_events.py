@@ -42,7 +42,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
         yield finding(
             "PERFMEV_DIFFERS",
             f"PERFMEV is ENABLED on {_some(on)} and DISABLED on {_some(off)}. Queue managers with DISABLED write no event "
-            "messages for shared queues, but still switch the events of the queues. Use the same setting for all of them.",
+            "messages for shared queues, but their events still change the event attributes of the queues. Use the same setting for all of them.",
             field="/perfmev",
         )
     if isinstance(stated, dict) and len(stated) < members.count:
@@ -62,7 +62,7 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
         yield finding(
             "PERFMEV_OFF",
             "No queue manager has PERFMEV(ENABLED), but queues have depth events enabled: no event message is written, but "
-            "the first event still switches the events of the queue. If PERFMEV is enabled later, that event has already occurred and is not reported.",
+            "the first event still changes the event attributes of the queue. If PERFMEV is enabled later, that event has already occurred and is not reported.",
             field="/perfmev",
         )
 
@@ -160,7 +160,7 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
         "qdepthhi",
         _is_at_maxdepth,
         lambda case: (
-            f"with QDEPTHHI({case.queue.qdepthhi}) Queue Depth High is raised by the put that brings the depth to MAXDEPTH: the next "
+            f"with QDEPTHHI({case.queue.qdepthhi}), Queue Depth High is raised by the put that brings the depth to MAXDEPTH: the next "
             "put already fails with reason 2053 and raises Queue Full. Set it lower to leave time between the two events."
         ),
     )
@@ -194,7 +194,7 @@ def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "DISABLED"),
         lambda _: (
-            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED: no event warns when it fills, and no event enables any of them. "
+            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED: no event warns when the queue fills, and no event enables any of these attributes. "
             "Set QDPHIEV(ENABLED)."
         ),
     )
@@ -248,7 +248,7 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         lambda case: (
             f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest one above 0 "
             "means "
-            f"{ceil_div(largest, _PERCENT)} messages, and the structure of SIZE holds {case.planned.alone.in_size}. "
+            f"{ceil_div(largest, _PERCENT)} messages, and at SIZE the structure holds {case.planned.alone.in_size}. "
             f"{_rather(case)}"
         ),
     )
@@ -257,8 +257,8 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "qdepthhi",
         lambda case: _never(case) and not _is_unlimited(case),
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but the structure of SIZE holds "
-            f"{case.planned.alone.in_size} of them: it is full (reason 2192) before the event. {_rather(case)}"
+            f"Queue Depth High is at {case.force.high_at} messages, but at SIZE the structure "
+            f"holds only {case.planned.alone.in_size}: it is full (reason 2192) before the event. {_rather(case)}"
         ),
     )
     yield from queues.where(
@@ -275,8 +275,8 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "maxdepth",
         lambda case: not case.planned.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
         lambda case: (
-            f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.planned.alone.in_size} messages that the structure of "
-            "SIZE holds: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
+            f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.planned.alone.in_size} messages that the structure "
+            "holds at SIZE: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
         ),
     )
     yield from queues.where(
@@ -289,7 +289,7 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             and not _is_low_in_the_way(case)
         ),
         lambda case: (
-            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI of at least 1 and above QDEPTHLO raises Queue "
+            f"with MAXDEPTH({case.queue.maxdepth}), no QDEPTHHI of at least 1 and above QDEPTHLO raises Queue "
             f"Depth High before the structure reaches {_level(advice)}. {_rather(case)}"
         ),
     )
@@ -399,7 +399,7 @@ def _silent(queues: _QueueFindings, document: PlanDocument) -> Iterator[Finding]
         lambda case: (
             f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets come from "
             "queue managers without PERFMEV(ENABLED): read literally, IBM's text means that the same shares of "
-            "its High and Low events switch the queue without a message."
+            "its High and Low events change the queue's event attributes without a message."
         ),
     )
 

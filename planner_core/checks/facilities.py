@@ -65,9 +65,9 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
         where = f"in {', '.join(without)} " if without else ""
         yield finding(
             "SCM_REMOVED",
-            f"{structure.name} asks for {format_mib(structure.placement.scm_bytes)} of storage-class memory, but there is "
+            f"{structure.name} requests {format_mib(structure.placement.scm_bytes)} of storage-class memory, but there is "
             f"none {where}"
-            f"after CFCC level {limit('highest_cfcc_level_scm')}, so messages beyond the structure have no room. "
+            f"after CFCC level {limit('highest_cfcc_level_scm')}, so messages that do not fit in the structure cannot be stored. "
             "Remove SCMMAXSIZE, and offload "
             "to shared message data sets.",
             field=f"{structure.pointer}/scm/max_size",
@@ -84,14 +84,14 @@ def check_storage(document: PlanDocument) -> Iterator[Finding]:
             yield finding(
                 "CF_BELOW_LEAST_STORAGE",
                 f"{cf.name} has {format_mib(cf.size)} at CFCC level {level}: an image of that level needs at least {format_mib(least)} to "
-                "activate, and more for structures and dumps. If this is the free space that D CF shows, add the storage "
-                "of the control code.",
+                "activate, and more for structures and dumps. If this is the free space that D CF shows, add the "
+                "storage that the control code uses.",
                 field=f"/coupling_facilities/{index}/size",
             )
         if cf.scm and has_no_scm(level):
             yield finding(
                 "SCM_REMOVED",
-                f"{cf.name} states {format_mib(cf.scm)} of storage-class memory at CFCC level {level}: there is none after level "
+                f"{cf.name} specifies {format_mib(cf.scm)} of storage-class memory at CFCC level {level}: there is none after level "
                 f"{limit('highest_cfcc_level_scm')}.",
                 field=f"/coupling_facilities/{index}/scm",
             )
@@ -189,7 +189,7 @@ def _check_space(
         yield finding(
             "STRUCTURE_FILLS_CF",
             f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). IBM "
-            "names queues that need most of a coupling facility as a reason for separate structures in different coupling facilities.",
+            "cites queues that need most of a coupling facility as a reason for separate structures in different coupling facilities.",
             field=f"{at}/queues",
             structure=name,
         )

@@ -26,7 +26,7 @@ def check_fitted(
     apart = ""
     if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
         entry, element = _cost(fit.entry, fit.entry_interval), _cost(fit.element, fit.element_interval)
-        apart = f", separately {entry} for an entry and {element} for an element"
+        apart = f", or {entry} for an entry alone and {element} for an element alone"
     level = "not known" if fit.cfcc_level is None else str(fit.cfcc_level)
     to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
     yield finding(
@@ -47,14 +47,14 @@ def check_fitted(
             others.setdefault(structure.level.level, []).append(structure.name)
     for highest, names in others.items():
         may = (
-            "The cost of structures grew at earlier levels, so the sizes may be too small there"
+            "Earlier increases in level made structures larger, so the sizes may be too small there"
             if highest > fit.cfcc_level
             else "The cost of structures changes with the level"
         )
         yield finding(
             "FITTED_CURVE_OF_OTHER_LEVEL",
             f"Curve {fit.version} was fitted at CFCC level {fit.cfcc_level}, but the highest level in the PREFLIST of {listed(names)} is "
-            f"{highest}. {may}: use a curve of level {highest}, or the published one.",
+            f"{highest}. {may}: use a curve for level {highest}, or the published one.",
             field=at,
         )
 

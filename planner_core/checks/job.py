@@ -58,7 +58,7 @@ def check_job(document: PlanDocument) -> Iterator[Finding]:
     yield from job_incomplete(document)
     yield finding(
         "JOB_HOLDS_ONLY_THIS_PLAN",
-        "The policy in the job has only the structures of this plan. Activating a policy that omits an allocated "
+        "The policy in the job contains only the structures of this plan. Activating a policy that omits an allocated "
         "structure makes that structure pending deletion: merge the fragment unless this sysplex has no other structures.",
         field="/policy/job",
     )

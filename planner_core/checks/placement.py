@@ -45,7 +45,7 @@ def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Findin
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
         yield finding(
             "PLACEMENT_ORDER_MATTERS",
-            "In a different order of allocation, other structures cannot be placed. A plan does not determine "
+            "If structures are allocated in a different order, other structures cannot be placed. A plan does not determine "
             "which queue manager connects first.",
         )
     for each in allocation.placed:
@@ -86,7 +86,11 @@ def _check_placed(
         return
     excluded = sorted(board.inside(each.now[0]) & set(result.placement.exclist) - {wanted.structure})
     if excluded:
-        ignored = " ENFORCEORDER(YES) ignores the exclusion list." if result.placement.enforce_order else ""
+        ignored = (
+            " With ENFORCEORDER(YES), XCF ignores the exclusion list."
+            if result.placement.enforce_order
+            else ""
+        )
         yield finding(
             "EXCLUSION_NOT_KEPT",
             f"{wanted.structure} is placed in {each.now[0]} together with {', '.join(excluded)}, which its EXCLLIST "

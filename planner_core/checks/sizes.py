@@ -166,7 +166,7 @@ def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_inits
         if is_initsize and structure.sizes.size_bytes >= structure.sizes.need_bytes
         else "Beyond that, applications get reason 2192."
     )
-    held = f"holds {with_rules} messages of the planned {planned}"
+    held = f"holds {with_rules} of the planned {planned} messages"
     if with_rules > plain:
         held += f" with the offload rules active, {plain} without"
     return f"{held}; they need {need}. {consequence}"
@@ -183,7 +183,7 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
         if placement.full_threshold < peak and fits:
             yield finding(
                 "PEAK_ABOVE_FULLTHRESHOLD",
-                f"At the planned backlog INITSIZE of {name} is {float(peak):.1f} % full, above FULLTHRESHOLD({placement.full_threshold}): "
+                f"At the planned backlog, INITSIZE of {name} is {float(peak):.1f} % full, above FULLTHRESHOLD({placement.full_threshold}): "
                 "z/OS issues IXC585E before the backlog is reached.",
                 field=f"{at}/full_threshold",
                 structure=name,

@@ -47,7 +47,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
         last = [item for step in decision.steps if step.id == "put" for item in step.eliminated]
         yield finding(
             "CLUSTER_PUT_FAILS",
-            f"Every instance of {queue} that remains is PUT(DISABLED) "
+            f"Every remaining instance of {queue} is PUT(DISABLED) "
             f"({', '.join(item.candidate.queue_manager for item in last)}): the put fails, and a waiting message "
             "is not re-allocated.",
             field=field or None,
@@ -120,7 +120,7 @@ def _about_rank(decision: Decision, queue: str, field: str) -> Iterator[Finding]
     else:
         yield finding(
             "CLUSTER_RANK_DECIDES",
-            f"{attributes} leaves {stays} for {queue}: if that channel stops, messages wait for it. To send them "
+            f"{attributes} leaves only only {stays} for {queue}: if that channel stops, messages wait for it. To send them "
             "elsewhere in that case, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )

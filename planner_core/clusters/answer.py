@@ -50,7 +50,7 @@ class ChosenDestination(Destination):
     """One of the equally good destinations."""
 
     share_percent: Annotated[float, Field(description="Its share of the messages, by CLWLWGHT.")]
-    puts: Annotated[int, Field(description="How many of `puts` it receives, simulated put by put.")]
+    puts: Annotated[int, Field(description="Number of `puts` that it receives, simulated put by put.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class QueueDecision(Answer):
     chosen: Annotated[
         tuple[str, ...],
         Field(
-            description="Queue managers to which the message goes, all equal; a waiting message that is not "
-            "moved stays with its own. Empty if the put fails."
+            description="Queue managers to which the message can go, all ranked equally; a waiting message "
+            "that is not moved stays with its own. Empty if the put fails."
         ),
     ]
     failure: PutFailure | None

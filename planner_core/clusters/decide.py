@@ -54,7 +54,9 @@ class DecisionStep(Answer):
     id: Annotated[str, Field(description="The compared attribute; the same in both modes.")]
     step: Annotated[
         str,
-        Field(description="Number in the source; 0: step 3 of the reference, before the eight of `seed`."),
+        Field(
+            description="Number of the step in the source; 0: step 3 of the reference, which precedes the eight steps of `seed`."
+        ),
     ]
     title: str
     attribute: str

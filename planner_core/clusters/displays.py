@@ -76,7 +76,7 @@ class DisplayProblem(Answer):
     """A part of a text that could not be read."""
 
     text: str
-    line: Annotated[int, Field(description="Line of the text, from 1.")]
+    line: Annotated[int, Field(description="Line number in the text, starting at 1.")]
     message: str
 
 
@@ -247,7 +247,7 @@ class _Reading:
         others = [(name, row) for name, row in self.rows if row.queue_manager not in (None, own)]
         names = ", ".join(dict.fromkeys(str(row.queue_manager) for _, row in others))
         name, first = others[0]
-        count = "1 row is an answer" if len(others) == 1 else f"{len(others)} rows are answers"
+        count = "1 row is a response" if len(others) == 1 else f"{len(others)} rows are responses"
         message = (
             f"{count} from {names[:_SHOWN]} about other channels: ignored. {own} is assumed to be the sender."
         )
@@ -443,7 +443,7 @@ class _Reading:
         unread = [r.channel.name for r in routes if r.is_state_unread]
         if unread:
             yield assumed(
-                f"The state of {_some(unread)} could not be read: where the steps compare states, it counts as INACTIVE.",
+                f"The state of {_some(unread)} could not be read: where the steps compare states, it is treated as INACTIVE.",
                 Basis.ASSUMED,
             )
         if self.folded:
@@ -460,7 +460,7 @@ class _Reading:
             )
         if queues and not of["QMGR"] and any(q.instance.is_local for q in queues):
             yield assumed(
-                "DISPLAY QMGR is not among the texts: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
+                "The texts do not include DISPLAY QMGR: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
                 Basis.ASSUMED,
             )
 

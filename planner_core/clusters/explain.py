@@ -82,15 +82,17 @@ class WaitingQuestion(EliminationOrder):
 
     what: ClassVar[str] = "The question"
     queue: Annotated[str, Metavar("QUEUE")] = Field(
-        "", max_length=48, description="the queue of messages without a queue name"
+        "", max_length=48, description="the queue for messages without a queue name"
     )
     failed_at: Annotated[str, Metavar("TIME")] = Field(
-        "", max_length=40, description="when the channels first failed (ISO; UTC unless it names a zone)"
+        "",
+        max_length=40,
+        description="when the channels first failed (ISO format; UTC unless a time zone is specified)",
     )
     browsed_at: Annotated[str, Metavar("TIME", option="at")] = Field(
         "",
         max_length=40,
-        description="when the browse and the displays were taken (ISO; UTC unless it names a zone)",
+        description="when the browse and the displays were taken (ISO format; UTC unless a time zone is specified)",
     )
 
 
@@ -109,7 +111,9 @@ class NextRetry(Answer):
 class ExplainedMessage(Answer):
     """A message, and the reason why it was not re-allocated."""
 
-    number: Annotated[int, Field(description="Position in the browse, from 1, or the number in the dump.")]
+    number: Annotated[
+        int, Field(description="Position in the browse, starting at 1, or the number in the dump.")
+    ]
     message_id: TextOrNull
     channel: Annotated[TextOrNull, Field(description="The channel for which it waits.")]
     queue_manager: TextOrNull
@@ -439,7 +443,7 @@ class _Explaining:
     def _no_defbind(self, queue: str) -> str:
         shown = self.displays.defbinds(queue)
         why = (
-            f"instances of {queue} have different ones ({', '.join(shown)})"
+            f"instances of {queue} have different values ({', '.join(shown)})"
             if len(shown) > 1
             else f"no DISPLAY QCLUSTER row of {queue or 'its queue'} shows it"
             if not shown
@@ -512,9 +516,9 @@ class _Explaining:
             words = (
                 f"Only one destination: {base.queue} has one known instance, on {route.channel.queue_manager}. "
                 + (
-                    f"{base.channel} is {status}: it waits to be sent."
+                    f"{base.channel} is {status}: the message waits to be sent."
                     if status in _WORKS
-                    else "It waits until that channel works."
+                    else "The message waits until that channel works."
                 )
             )
             return replace(base, reason="only_choice", explanation=words)
@@ -555,7 +559,7 @@ class _Explaining:
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in RANK_STEPS and not equals and self._rank_holds(decision, route):
             self.ranked.add((base.queue, base.channel))
-            words += " Without the rank it would go elsewhere: rank is evaluated before the channel state, and priority after it."
+            words += " Without the rank, it would go elsewhere: rank is evaluated before the channel state, and priority after it."
         return replace(
             base,
             reason="most_favoured",
@@ -639,7 +643,7 @@ class _Explaining:
             )
         if any(retry and retry.at for retry in self.retries.values()):
             yield assumed(
-                "Attempts to connect take no time: each attempt that times out delays the following ones.",
+                "Attempts to connect are assumed to take no time: each attempt that times out delays those that follow.",
                 Basis.ASSUMED,
             )
         if self.is_bound_by_queue:
@@ -691,7 +695,7 @@ class _Explaining:
             first, second = self._decided(queue)
             self._say(
                 "CLUSTER_MODES_DIFFER",
-                f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'no destination'} and the order "
+                f"For {queue},, the order {first.mode} chooses {_list(first.queue_managers) or 'no destination'} and the order "
                 f"{second.mode} {_list(second.queue_managers) or 'no destination'}: the explanations of its messages follow "
                 f"{first.mode}.",
             )
@@ -712,14 +716,14 @@ class _Explaining:
         if missing:
             self._say(
                 "CLUSTER_DISPLAY_MISSING",
-                f"Not among the texts: {', '.join(missing)} of the sending queue manager.",
+                f"Missing from the texts: {', '.join(missing)} of the sending queue manager.",
             )
         for route in self.displays.routes:
             if route.deftype == "CLUSSDR":
                 self._say(
                     "CLUSTER_CHANNEL_NOT_RECOGNISED",
-                    f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager at its "
-                    "end has not answered yet, so the values shown come from the local definition "
+                    f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager "
+                    "at the other end has not responded yet, so the values shown come from the local definition "
                     "and are not in effect.",
                 )
         problems = len(self.displays.problems) + len(self.browse.problems)

@@ -34,7 +34,7 @@ class DecisionChannel(ChannelEntry):
     """A channel and its use."""
 
     destseqnumber: Annotated[
-        int, Field(ge=0, le=_MOST_USES, description="A higher number means a more recent use.")
+        int, Field(ge=0, le=_MOST_USES, description="A higher number means more recent use.")
     ] = 0
     destseqfactor: Annotated[
         int, Field(ge=0, le=_MOST_USES, description="Grows by 1000 / CLWLWGHT with every message.")
@@ -51,7 +51,7 @@ class DecisionInstance(InstanceEntry):
 
     qsg: Annotated[
         Annotated[str, Field(min_length=1, max_length=4, pattern=r"^[A-Z0-9@#$]+$")] | None,
-        Field(description="Queue-sharing group whose shared queue this instance is."),
+        Field(description="Queue-sharing group of the queue if the instance is a shared queue."),
     ] = None
     channels: Annotated[
         list[DecisionChannel] | None,
@@ -65,7 +65,8 @@ class Sender(BaseModel):
     model_config = MODEL
     queue_manager: MqName | None = None
     clusters: Annotated[list[MqName], Field(max_length=MOST_INSTANCES)] = Field(
-        default_factory=list, description="Clusters it belongs to; absent: those of the instances."
+        default_factory=list,
+        description="Clusters to which it belongs; absent: the clusters of the instances.",
     )
     clwluseq: Annotated[Literal["LOCAL", "ANY"], choice("LOCAL", "ANY")] = "LOCAL"
     clwlmruc: Annotated[int, Field(ge=1, le=MOST_CHANNELS)] = MOST_CHANNELS
@@ -98,7 +99,7 @@ class DecisionFile(BaseModel):
     clwluseq: Annotated[
         Literal["LOCAL", "ANY", "QMGR"],
         choice("LOCAL", "ANY", "QMGR"),
-        Field(description="Of the sender's own instance."),
+        Field(description="CLWLUSEQ of the sender's own instance."),
     ] = "QMGR"
     choosing: Annotated[
         Literal["queue", "queue_manager"],
@@ -108,7 +109,8 @@ class DecisionFile(BaseModel):
         bool, Field(description="The message reached the sender over a cluster channel.")
     ] = False
     puts: Annotated[
-        int, Field(ge=0, le=MOST_PUTS, description="Messages to spread over the equal destinations.")
+        int,
+        Field(ge=0, le=MOST_PUTS, description="Number of messages to distribute among equal destinations."),
     ] = 0
     sender: Sender = Field(default_factory=Sender)
     message: MessageEntry = Field(default_factory=MessageEntry)

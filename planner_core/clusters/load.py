@@ -101,7 +101,7 @@ class FlowLoad(Answer):
     not_fixed_percent: Figure
     detect_seconds: int
     detect_seconds_given: Annotated[
-        bool, Field(description="If false, it follows from HBINT, which is assumed.")
+        bool, Field(description="If false, it is derived from HBINT, which is assumed.")
     ]
     chosen: tuple[str, ...]
     instances: tuple[InstanceLoad, ...]
@@ -622,7 +622,7 @@ def _flow_findings(
                 + (
                     f"from HBINT({entry.hbint})."
                     if entry.hbint
-                    else f"as with HBINT({HBINT}): with HBINT(0) no heartbeat shows the failure, so it can take much longer."
+                    else f"as with HBINT({HBINT}): with HBINT(0), no heartbeat shows the failure, so it can take much longer."
                 ),
                 field=f"{at}/detect_seconds",
             )
@@ -669,7 +669,7 @@ def _failure_findings(
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {during.label} fails, {each.queue} receives {_spaced(each.rate_per_s)} messages per second, but only {_spaced(each.gets_per_s or 0)} are got, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
+            f"When {during.label} fails, {each.queue} receives {_spaced(each.rate_per_s)} messages per second, but its consumers get only {_spaced(each.gets_per_s or 0)}, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
             structure=name,
         )
     if worst is not None and not worst.holds_in_initsize:
@@ -678,7 +678,7 @@ def _failure_findings(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
             f"When {worst.label} fails, {name} must hold {_spaced(worst.messages)} messages: "
             f"INITSIZE {bytes_to_kib_ceil(result.sizes.initsize_bytes)}K cannot hold them, {fits}. "
-            f"INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K do.",
+            f"INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K can.",
             field=f"{result.pointer}/initsize",
             structure=name,
         )
@@ -693,7 +693,7 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
             source=tables.source("mq_clusters_add_qsg", ""),
         ),
         Assumption(
-            what="Bound messages, and messages that rank holds, wait for their destination; a new destination is chosen for the "
+            what="Bound messages, and messages held by rank, wait for their destination; a new destination is chosen for the "
             "rest.",
             basis=Basis.DERIVED,
             source=tables.source("mq_reallocation", "When does re-allocation occur?"),
@@ -707,8 +707,8 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     if any(flow.entry.detect_seconds is None for flow in flows):
         found.append(
             Assumption(
-                what="A failure goes unnoticed for HBINT + 60 seconds, or for twice HBINT if HBINT is below a minute; HBINT(0) counts as "
-                "HBINT(300).",
+                what="A failure goes unnoticed for HBINT + 60 seconds, or for twice HBINT if HBINT is below a minute; HBINT(0) is "
+                "treated as HBINT(300).",
                 basis=Basis.ASSUMED,
                 source=ours,
             )

@@ -86,9 +86,11 @@ class FitPoint(Answer):
     entries: Figure
     elements: Figure
     fitted_bytes: Annotated[
-        Figure | None, Field(description="The size of the curve for these entries and elements.")
+        Figure | None, Field(description="Size on the curve for these entries and elements.")
     ] = None
-    residual_bytes: Annotated[Figure | None, Field(description="The size less the size of the curve.")] = None
+    residual_bytes: Annotated[Figure | None, Field(description="The size minus the size on the curve.")] = (
+        None
+    )
     left_out: Annotated[str | None, Field(description="Why the point is not in the fit; null if it is.")] = (
         None
     )
@@ -115,7 +117,9 @@ class CurveFit(Answer):
     coupling_facility: Annotated[str | None, Field(max_length=8)] = None
     cfcc_level: Annotated[int | None, Field(ge=0, le=999)] = None
     qsgs: tuple[str, ...] = ()
-    confidence: Annotated[float, Field(description="Of the intervals: 0.9 is ninety percent.")] = 0.9
+    confidence: Annotated[
+        float, Field(description="Confidence level of the intervals: 0.9 is 90 percent.")
+    ] = 0.9
     kind: Annotated[
         FitKind | None,
         Field(
@@ -130,7 +134,10 @@ class CurveFit(Answer):
     bundle_bytes: Annotated[Estimate | None, Field(description="An entry with its elements, at `ratio`.")] = (
         None
     )
-    ratio: Annotated[tuple[int, int], Field(description="Entries to elements of the bundle.")] = (1, 6)
+    ratio: Annotated[tuple[int, int], Field(description="Ratio of entries to elements in the bundle.")] = (
+        1,
+        6,
+    )
     """(1, 6), or the only ratio in the data."""
     ratios: Stored[tuple[RatioCount, ...]] = ()
     structures: int = 0

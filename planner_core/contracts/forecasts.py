@@ -54,10 +54,16 @@ class Crossing(Answer):
     state: CrossingState
     sentence: str
     probability_within_horizon: Annotated[
-        float | None, Field(description="Share of ordinary courses that pass the level. Null: not known.")
+        float | None,
+        Field(
+            description="Share of forecast courses without exceptional days that pass the level. Null: not known."
+        ),
     ] = None
     probability_with_exceptional_days: Annotated[
-        float | None, Field(description="The same if exceptional days stay as frequent. Null: not known.")
+        float | None,
+        Field(
+            description="The same share if exceptional days remain as frequent as before. Null: not known."
+        ),
     ] = None
     days: QuantileDays = QuantileDays()
     dates: QuantileDates = QuantileDates()
@@ -121,7 +127,7 @@ class Forecast(Answer):
     ]
     queue_manager: Annotated[
         str | None,
-        Field(max_length=4, description="The owner of a shared message data set; null for the others."),
+        Field(max_length=4, description="The owner of a shared message data set; null for other objects."),
     ] = None
     unit: str = ""
     state: Annotated[
@@ -168,7 +174,7 @@ class CrossingScore(Answer):
         Field(description="Predicted day minus actual day; null if either is not known."),
     ]
     in_interval: Annotated[
-        bool | None, Field(description="Whether it came in the 80 % interval; null: not yet known.")
+        bool | None, Field(description="Whether it fell within the 80 % interval; null: not yet known.")
     ]
 
 

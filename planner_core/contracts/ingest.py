@@ -37,7 +37,7 @@ class AskedQueueManager(Answer):
     suggested: Annotated[
         str | None,
         Field(
-            description="The group that other records of the file, or answers for other files, name. Confirm it before "
+            description="The group named in other records of the file, or in answers for other files. Confirm it before "
             "you use it."
         ),
     ] = None

@@ -97,7 +97,7 @@ class NightlyFinding(Answer):
     structure: Annotated[str | None, Field(max_length=16)] = None
     coupling_facility: Annotated[str | None, Field(max_length=8)] = None
     day: date | None = None
-    figures: Annotated[Mapping[str, Any], Field(description="The figures of the sentence.")] = field(
+    figures: Annotated[Mapping[str, Any], Field(description="The figures that the sentence states.")] = field(
         default_factory=dict
     )
     is_simulated: IsSimulated = False

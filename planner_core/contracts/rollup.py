@@ -18,7 +18,7 @@ MOST_FACILITIES = 16
 def _whole_hour(value: datetime) -> datetime:
     known = value.astimezone(UTC)
     if known.minute or known.second or known.microsecond:
-        message = "an hour begins with its first minute"
+        message = "must be the start of an hour"
         raise ValueError(message)
     return known
 

@@ -165,7 +165,7 @@ class QueueAfterStep(Switches):
     messages: int | None
     took_effect: Annotated[
         int | None,
-        Field(description="How many of the calls moved a message; the others were rejected or found none."),
+        Field(description="Number of calls that moved a message; the others were rejected or found none."),
     ]
     queue: str
     depth: int

@@ -47,7 +47,7 @@ class MeasuredRates(Answer):
     """The measured rates of one queue."""
 
     queue: str
-    sets: Annotated[int, Field(description="Number of sets that they are from.")]
+    sets: Annotated[int, Field(description="Number of sets on which the rates are based.")]
     put_rate_per_s: Exact[Fraction]
     get_rate_per_s: Exact[Fraction]
     queue_managers: tuple[str, ...]
@@ -121,7 +121,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> P
     findings: list[Finding] = []
     for queue, found in _by_queue(_sets(sets)).items():
         if queue not in places:
-            passed.append(SkippedQueue(queue, "the plan does not have this queue"))
+            passed.append(SkippedQueue(queue, "the plan does not contain this queue"))
             continue
         used = _used(found, using)
         rates = _rates(used)

@@ -65,7 +65,7 @@ def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventRe
         InputInvalid: There is no file, a file has an unsupported format, or no event could be read.
     """
     if not files:
-        raise InputInvalid(WHAT, (FieldProblem("/files", "must have at least one file of events"),))
+        raise InputInvalid(WHAT, (FieldProblem("/files", "must contain at least one event file"),))
     found = [read_events(data, name=name) for name, data in files]
     _refuse(found)
     read = [message for file in found for message in file.messages]
@@ -109,7 +109,7 @@ def _refuse(files: Sequence[EventFile]) -> None:
             FieldProblem(f"/files/{at}", f"{file.name}: {problem}")
             for at, file in enumerate(files)
             for problem in file.problems
-        ] or [FieldProblem("/files", "do not have an event")]
+        ] or [FieldProblem("/files", "do not contain an event")]
     if problems:
         raise InputInvalid(WHAT, tuple(problems))
 
@@ -224,7 +224,7 @@ def _of_grouping(sets: Sequence[EventSet], known: EventContext) -> Iterator[Find
             "READ_SET_BY_TIME",
             f"{len(by_order)} {'set has' if len(by_order) == 1 else 'sets have'} neither CorrelId nor time: the first "
             "message of each queue manager was grouped with the first of the others, the second with the second, and so "
-            "on. One missing message shifts all that follow.",
+            "on. A single missing message shifts all messages that follow.",
             field=_at(by_order[0]),
         )
 
@@ -250,8 +250,8 @@ def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
         what = f"{' and '.join(twice[:2])} wrote" if twice else "the events or queues differ, so there are"
         yield finding(
             "READ_SET_CORREL_ID_TWICE",
-            f"Sets {_numbers(theirs)} have one CorrelId, {correl_id}: {what} more than one message with it, but a queue manager "
-            "makes a new one for each event. The messages were changed, or a program that copied them set its own "
+            f"Sets {_numbers(theirs)} have the same CorrelId, {correl_id}: {what} more than one message with it, but a queue manager "
+            "generates a new one for each event. The messages were changed, or a program that copied them set its own "
             "CorrelId: the totals of these sets may be wrong.",
             field=_at(theirs[1]),
         )
@@ -334,7 +334,7 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             elif known.members and name not in known.all_members and each.shared:
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
-                    f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add "
+                    f"{_name(each)} contains a message from {name}, which is not among the members {', '.join(known.members)}. Add "
                     "it, or check whose events were read.",
                     field=_at(each, "/members"),
                 )
@@ -485,7 +485,7 @@ def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[Dept
         )
     if any(each.grouped_by == "time" for each in sets):
         yield DepthAssumption(
-            f"Messages without CorrelId within {known.window_s} seconds are of one event.",
+            f"Messages without CorrelId within {known.window_s} seconds belong to one event.",
             Basis.ASSUMED,
             ours,
         )

@@ -192,8 +192,8 @@ def _of_the_end(course: Simulation) -> Iterator[Finding]:
         if fired and not row.is_armed(Event.HIGH) and row.depth > row.limits.low_depth():
             yield finding(
                 "EVENT_HIGH_SPENT",
-                f"At the end {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get lowers the depth to "
-                f"{row.limits.low_depth()} (QDEPTHLO), it can rise again without a Queue Depth High.",
+                f"At the end, {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get lowers the depth to "
+                f"{row.limits.low_depth()} (QDEPTHLO), the depth can rise again without a Queue Depth High event.",
                 field=f"/queues/{list(course.queues).index(name)}",
             )
 
@@ -265,7 +265,7 @@ def assumptions_of(file: DepthEventFile) -> Iterator[DepthAssumption]:
         yield DepthAssumption("MsgDeqCount does not count messages that expired.", Basis.ASSUMED, ours)
     if has & {BackoutPut, BackoutGet}:
         yield DepthAssumption(
-            "A backout switches nothing, writes nothing, and does not change MsgEnqCount and MsgDeqCount.",
+            "A backout changes no attributes, writes no message, and does not change MsgEnqCount and MsgDeqCount.",
             Basis.PUBLISHED,
             tables.source("mq_reset_qstats_response", "Response data"),
         )

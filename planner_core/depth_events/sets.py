@@ -123,7 +123,7 @@ class EventContext(BaseModel):
 
 
 MessagesPerSecond = Annotated[
-    Exact[Fraction] | None, Field(description="Messages a second; null where no time is known.")
+    Exact[Fraction] | None, Field(description="Messages per second; null if no time is known.")
 ]
 
 
@@ -147,7 +147,7 @@ class SetMember(CountersReport, Rates):
     counted: Annotated[
         Counted | None,
         Field(
-            description="TimeSinceReset compared with the time since the set before; null where no times are known."
+            description="TimeSinceReset compared with the time since the previous set; null if no times are known."
         ),
     ]
     elapsed_s: Hidden[Fraction | None]
@@ -216,7 +216,7 @@ class EventSet(Rates):
     event: EventTitle
     grouped_by: Annotated[
         GroupedBy,
-        Field(description="How the messages were grouped; by order where they have no time either."),
+        Field(description="How the messages were grouped; by order if they have no time either."),
     ]
     correl_id: CorrelId | None
     at: Hidden[datetime | None]
@@ -226,7 +226,7 @@ class EventSet(Rates):
     reconciliation: Reconciliation
     imbalance: Imbalance
     shared: Annotated[
-        bool | None, Field(description="Whether the queue is shared; null where this is not known.")
+        bool | None, Field(description="Whether the queue is shared; null if this is not known.")
     ]
 
     @computed_field

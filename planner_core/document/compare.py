@@ -25,7 +25,7 @@ class Difference(Answer):
     pointer: Annotated[
         str,
         Field(
-            description="JSON pointer; items of lists are named where they have a name.",
+            description="JSON pointer; list items that have a name are identified by it.",
             examples=["/structures/APP1/queues/Q1/backlog"],
         ),
     ]

@@ -116,7 +116,7 @@ class Admin(GivenStructure):
     headroom_percent: Percent = Decimal(0)
     entsmax: Annotated[Count | None, Field(description="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN).")] = None
     elements_total: Annotated[
-        Count | None, Field(description="Total of elements of CSQ_ADMIN, from D XCF,STR or IXC585E.")
+        Count | None, Field(description="Total number of elements of CSQ_ADMIN, from D XCF,STR or IXC585E.")
     ] = None
 
 
@@ -151,7 +151,7 @@ class CouplingFacility(BaseModel):
     site: Literal["SITE1", "SITE2"] | None = None
     volatile: bool = False
     failure_isolated: bool = True
-    # Text, because leading zeros count, and a number would lose them.
+    # Text, because leading zeros are significant, and a number would lose them.
     type: (
         Annotated[str, hardware_code("TYPE", longest=6, alphabet=ALNUM, example="003931", exact=True)] | None
     ) = None
@@ -221,7 +221,7 @@ class Offload(BaseModel):
     to: Literal["SMDS", "DB2"] = "SMDS"
     rules: Annotated[list[OffloadRule], Field(max_length=3)] = Field(
         default_factory=_default_rules,
-        description="The defaults are IBM's: as shown with SMDS, and 64K each, which is off, with DB2.",
+        description="The defaults are IBM's: as shown for SMDS, and 64K each, which means off, for DB2.",
     )
     dsgroup: DsGroup | None = None
     dsblock: BlockSize = kib_to_bytes(tables.constants("smds")["default_dsblock_kib"].value)
@@ -310,7 +310,9 @@ class Queue(BaseModel):
     persistent: bool = False
     selector_reads: Annotated[
         bool,
-        Field(description="Gets use selectors or search deep; they slow down every queue of the structure."),
+        Field(
+            description="Gets use selectors or search deep, which slows down every queue of the structure."
+        ),
     ] = False
     isolation: Annotated[
         Annotated[str, checked_by(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
@@ -334,11 +336,11 @@ class Queue(BaseModel):
     ] = None
     index_type: Annotated[
         Literal["NONE", "MSGID", "CORRELID", "GROUPID"] | None,
-        Field(description="INDXTYPE. MQ refuses MSGTOKEN for shared queues."),
+        Field(description="INDXTYPE. MQ rejects MSGTOKEN for shared queues."),
     ] = None
     max_message_length: Annotated[
         Annotated[int, Field(ge=0, le=LARGEST_MESSAGE_BYTES)] | None,
-        Field(description="MAXMSGL [bytes], with all headers of the message."),
+        Field(description="MAXMSGL [bytes], including all headers of the message."),
     ] = None
     backout_threshold: Annotated[
         Annotated[int, Field(ge=0, le=limit("largest_backout_threshold"))] | None,
@@ -346,13 +348,13 @@ class Queue(BaseModel):
     ] = None
     backout_queue: Annotated[QueueName | None, Field(description="BOQNAME.")] = None
     curdepth: Annotated[
-        MaxDepth | None, Field(description="CURDEPTH at the time of the displayed switches.")
+        MaxDepth | None, Field(description="CURDEPTH when the event attributes were displayed.")
     ] = None
     get_rate_per_s: Annotated[
         Rate | None, Field(description="Normal rate of gets; requires put_rate_per_s.")
     ] = None
     queue_manager_rates: Annotated[
-        _RatesByName, Field(description="Puts and gets by queue manager, as measured.")
+        _RatesByName, Field(description="Measured puts and gets by queue manager.")
     ] = None
 
 
@@ -405,7 +407,9 @@ class Acknowledgement(BaseModel):
             str, checked_by(names.structure, example="APPLICATION1"), Field(min_length=1, max_length=16)
         ]
         | None,
-        Field(description="Name of the structure without the group's; absent: every finding of that code."),
+        Field(
+            description="Name of the structure without the group name; absent: every finding with that code."
+        ),
     ] = None
     message: Annotated[
         Annotated[
@@ -434,7 +438,7 @@ class Cluster(BaseModel):
     model_config = MODEL
     name: Annotated[MqName, Field(description="Name of the cluster.")]
     queue: QueueName
-    sender: Annotated[MqName | None, Field(description="Queue manager that chooses.")] = None
+    sender: Annotated[MqName | None, Field(description="Queue manager that selects the destination.")] = None
     rate_per_s: Rate
     not_fixed_percent: Annotated[
         Decimal,
@@ -445,12 +449,14 @@ class Cluster(BaseModel):
     ] = Decimal(100)
     mode: Literal["seed", "ibm"] = "seed"
     clwluseq: Annotated[
-        Literal["LOCAL", "ANY"], choice("LOCAL", "ANY"), Field(description="Of the sender's own instance.")
+        Literal["LOCAL", "ANY"],
+        choice("LOCAL", "ANY"),
+        Field(description="CLWLUSEQ of the sender's own instance."),
     ] = "LOCAL"
     hbint: Annotated[int, Field(ge=0, le=999_999, description="Heartbeat interval of the channels.")] = 300
     detect_seconds: Annotated[
         Annotated[int, Field(ge=0, le=10**6)] | None,
-        Field(description="Until a failed channel is noticed; absent: from HBINT."),
+        Field(description="Time until a failed channel is noticed; absent: derived from HBINT."),
     ] = None
     outage_minutes: Annotated[
         Minutes | None, Field(description="How long a destination is unavailable; absent: as for the queue.")

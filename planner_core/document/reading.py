@@ -180,5 +180,5 @@ def _implausible_sizes(plan: PlanDocument) -> Iterator[FieldProblem]:
         yield FieldProblem(
             f"/coupling_facilities/{index}/size",
             f"is {size}, too small for a coupling facility, which has at least {format_size(_SMALLEST_CF_BYTES)} "
-            f"(a number without a unit counts K): did you mean {meant}?",
+            f"(a number without a unit is in K): did you mean {meant}?",
         )

@@ -47,7 +47,7 @@ def hardware_code(label: str, *, longest: int, alphabet: str, example: str, exac
 
     def validate(value: object) -> str:
         if not isinstance(value, str):
-            refuse(f"must be text in quotes, such as {example!r}: leading zeros count")
+            refuse(f"must be text in quotes, such as {example!r}: leading zeros are significant")
         fits = len(value) == longest if exact else 1 <= len(value) <= longest
         if not fits or any(character not in alphabet for character in value):
             count, letters = f"{longest}" if exact else f"1 to {longest}", alphabet.rstrip("0123456789")

@@ -93,19 +93,19 @@ class PlanAnswer(Answer):
     coupling_facilities: Annotated[
         Omittable[tuple[FacilityStorage, ...]],
         Field(
-            description="Those of the document, then those that only a PREFLIST names. Versions that an earlier cfplan saved "
-            "have none."
+            description="Those of the document, followed by those that only a PREFLIST names. Plan versions saved by an "
+            "earlier cfplan have none."
         ),
     ] = None
     totals: PlanTotals
     findings: tuple[Finding, ...]
     clusters: Annotated[
         Omittable[ClusterLoad],
-        Field(description="With `clusters` in the document only: their load on the structures."),
+        Field(description="Only if the document has `clusters`: their load on the structures."),
     ] = None
     comparison: Annotated[
         Omittable[CurveComparison],
-        Field(description="With a fitted curve only: the same plan under the published one."),
+        Field(description="Only with a fitted curve: the same plan with the published one."),
     ] = None
     explanations: Annotated[
         Omittable[Mapping[str, Explanation]],

@@ -17,7 +17,7 @@ from planner_core.sizing.placement import (
 from planner_core.units import bytes_to_kib_ceil
 
 ASSUMPTION = (
-    "cfplan places each structure with INITSIZE as XCF would, with every coupling facility there. Where XCF allocates a structure "
+    "cfplan places each structure with INITSIZE as XCF would, with every coupling facility available. Where XCF allocates a structure "
     "depends on the space, level and connections that it finds."
 )
 NOWHERE = ""

@@ -110,7 +110,7 @@ class ComparedStructure(Answer):
     wanted: Hidden[Mapping[str, Setting]]
     """Settings of the merged policy: those of the plan, and those that the policy keeps."""
     differences: tuple[RunningDifference, ...]
-    queues: Annotated[tuple[QueueDifference, ...], Field(description="Differences of its queues.")]
+    queues: Annotated[tuple[QueueDifference, ...], Field(description="Differences in its queues.")]
     is_new: Annotated[
         bool | None,
         Field(
@@ -212,7 +212,7 @@ class Comparison(Answer):
         return not (self.commands or any(each.is_too_small or each.withheld for each in self.structures))
 
     @computed_field(
-        description="REALLOCATE for every structure of the sysplex, after its test; empty if nothing is rebuilt."
+        description="REALLOCATE for every structure of the sysplex, preceded by its test; empty if nothing is rebuilt."
     )
     @property
     def instead_of_rebuilds(self) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ _ASSUMPTIONS: Final = (
     "(derived from OFFLDUSE(BOTH)). A "
     "structure that ALTER raises to CFLEVEL(5) is assumed to get OFFLOAD(DB2) and no rules unless the command states them.",
     "Attributes of a CFSTRUCT or queue that the plan does not state stay as they are (unless `--unstated plan` is specified). Offload rules belong to "
-    "their method: with another method they are the plan's.",
+    "their method: with another method, the plan's rules apply.",
 )
 
 

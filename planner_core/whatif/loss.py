@@ -175,7 +175,10 @@ class Loss(Answer):
     lost: Annotated[tuple[LostMessages, ...], Field(alias="messages")]
     board: Hidden[Board]
     order_matters: Annotated[
-        bool, Field(description="In a different order of allocation, other structures cannot be placed.")
+        bool,
+        Field(
+            description="If structures are allocated in a different order, other structures cannot be placed."
+        ),
     ]
     endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
 

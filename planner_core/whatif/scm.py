@@ -197,7 +197,7 @@ def _check_place(
     if facility.cfcc_level < limit("lowest_cfcc_level_scm"):
         yield finding(
             "SCM_LEVEL_TOO_LOW",
-            f"{comes} asks for storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: level "
+            f"{comes} requests storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: level "
             f"{limit('lowest_cfcc_level_scm')} or higher is needed.",
             field=at,
             structure=result.name,
@@ -205,7 +205,7 @@ def _check_place(
     elif has_no_scm(facility.cfcc_level):
         yield finding(
             "SCM_REMOVED",
-            f"{comes} asks for storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: there is "
+            f"{comes} requests storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: there is "
             "none after level "
             f"{limit('highest_cfcc_level_scm')}. Offload to shared message data sets instead.",
             field=at,
@@ -215,7 +215,7 @@ def _check_place(
         can = f"can use {format_mib(most)} in {facility.name}" if most else f"{facility.name} has none for it"
         yield finding(
             "SCM_LESS_THAN_ASKED",
-            f"{comes} asks for {format_mib(scm)} of storage-class memory{' and ' if most else ', and '}{can}.",
+            f"{comes} requests {format_mib(scm)} of storage-class memory{' and ' if most else ', and '}{can}.",
             field=at,
             structure=result.name,
         )

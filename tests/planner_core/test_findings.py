@@ -179,7 +179,7 @@ CASES: dict[str, Case] = {
     "SIZE_DISTRIBUTION_ASSUMED": Case(
         "info",
         "/structures/0/queues",
-        "Queues of APP1 give mean, p95 and max",
+        "Queues of APP1 specify the mean, p95 and max",
         raised={S0 + "queues__0__message_bytes": {"mean": 1000, "p95": 2000, "max": 3000}},
         near={S0 + "queues__0__message_bytes": 1000},
         structure="APP1",
@@ -217,7 +217,7 @@ CASES: dict[str, Case] = {
     "SCM_REMOVED": Case(
         "warning",
         "/structures/0/scm/max_size",
-        "APP1 asks for 4,096.0 MiB of storage-class memory, but there is none in CF02 after CFCC level 25",
+        "APP1 requests 4,096.0 MiB of storage-class memory, but there is none in CF02 after CFCC level 25",
         raised={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 26},
         near={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 25},
         structure="APP1",
@@ -367,7 +367,7 @@ CASES: dict[str, Case] = {
     "INITSIZE_BELOW_NEED": Case(
         "warning",
         "/structures/0/initsize",
-        "INITSIZE 236544K of APP1 holds 99774 messages of the planned 100000; they need 237028K. The rest depends on",
+        "INITSIZE 236544K of APP1 holds 99774 of the planned 100000 messages; they need 237028K. The rest depends on",
         raised={S0 + "initsize": "231M", S0 + "size": "300M"},
         near={S0 + "initsize": "232M", S0 + "size": "300M"},
         structure="APP1",
@@ -391,7 +391,7 @@ CASES: dict[str, Case] = {
     "SIZE_BELOW_NEED": Case(
         "warning",
         "/structures/0/size",
-        "SIZE 236544K of APP1 holds 99774 messages of the planned 100000.*reason 2192",
+        "SIZE 236544K of APP1 holds 99774 of the planned 100000 messages.*reason 2192",
         raised={S0 + "initsize": "231M", S0 + "size": "231M"},
         near={S0 + "initsize": "231M", S0 + "size": "232M"},
         structure="APP1",

@@ -138,8 +138,8 @@ def _digits(rows: Sequence[_Row]) -> str:
     wide = next((row for row in rows if any(len(word) != _BYTE for word in row.words)), None)
     if wide:
         why = (
-            f"Line {wide.line} shows numbers, such as {wide.words[0]}, not single bytes: they may be octal, and the order of "
-            "their bytes is the machine's"
+            f"Line {wide.line} shows numbers, such as {wide.words[0]}, not single bytes: they may be octal, and their "
+            "byte order depends on the machine"
         )
         raise _NotBytes(why)
     reasons = []

@@ -83,9 +83,11 @@ class CountersReport(Answer):
     high_q_depth: int | None = None
     msg_enq_count: int | None = None
     msg_deq_count: int | None = None
-    created: Annotated[IsoTime, Field(description="When it was put on the event queue, UTC.")] = None
+    created: Annotated[IsoTime, Field(description="Time at which it was put on the event queue, in UTC.")] = (
+        None
+    )
     created_local: Annotated[
-        IsoTime, Field(description="The same, in a time zone that the format does not show.")
+        IsoTime, Field(description="The same time, in a time zone that the format does not show.")
     ] = None
 
     @computed_field
@@ -107,7 +109,7 @@ class EventMessage(CountersReport):
     format: EventFormat
     reason: Annotated[int, WithJsonSchema({"type": "integer", "enum": sorted(TITLES)})]
     queue: str
-    correl_id: Annotated[CorrelId | None, Field(description="Null where it is missing or all zeros.")] = None
+    correl_id: Annotated[CorrelId | None, Field(description="Null if it is missing or all zeros.")] = None
 
     @computed_field
     @property

@@ -70,7 +70,8 @@ def read(data: bytes, found: EventFile, *, name_of_place: str = "offset") -> Non
             scraps += 1
             if scraps <= _MOST_SCRAPS:
                 found.problem(
-                    _place(name_of_place, position), f"{start - position} bytes are not an event message."
+                    _place(name_of_place, position),
+                    f"{start - position} bytes are not part of an event message.",
                 )
         if not following:
             return
@@ -175,7 +176,7 @@ def read_message(
         if _order_of(data, position) is not None or data[position : position + WORD] in _EYECATCHERS:
             found.problem(
                 place,
-                f"The header announces {parameters} parameters, but the next message begins after {number - 1}: the message is omitted.",
+                f"The header specifies {parameters} parameters, but the next message begins after {number - 1}: the message is omitted.",
             )
             return position
         length = word(position + WORD) if position + _LEAST_PARAMETER <= len(data) else 0

@@ -213,7 +213,11 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({Q0 + "isolation": "a b"}, "/structures/0/queues/0/isolation", "1 to 32 characters"),
         ({"coupling_facilities__0__site": "SITE3"}, "/coupling_facilities/0/site", "SITE1"),
         ({"coupling_facilities__0__type": "3931"}, "/coupling_facilities/0/type", "TYPE has 6 characters"),
-        ({"coupling_facilities__0__type": 3931}, "/coupling_facilities/0/type", "leading zeros count"),
+        (
+            {"coupling_facilities__0__type": 3931},
+            "/coupling_facilities/0/type",
+            "leading zeros are significant",
+        ),
         ({"coupling_facilities__0__partition": "1G"}, "/coupling_facilities/0/partition", "A-F and digits"),
         ({"coupling_facilities__0__sequence": "A1B2C"}, "/coupling_facilities/0/sequence", "12 characters"),
     ],

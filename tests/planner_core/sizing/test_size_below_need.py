@@ -72,6 +72,6 @@ def test_backlog_beyond_capacity_with_rules_predicts_reason_2192(*, with_rules: 
     assert capacity < 1_000_000
     assert (plain < capacity) == with_rules
     for each in below_need(result):
-        assert f"holds {capacity} messages of the planned 1000000" in each.message
+        assert f"holds {capacity} of the planned 1000000 messages" in each.message
         assert each.message.endswith("Beyond that, applications get reason 2192.")
         assert bool(re.search("with the offload rules active", each.message)) == with_rules

@@ -64,7 +64,7 @@ def test_explain_command_prints_channels_messages_and_findings(capsys: pytest.Ca
     assert "Next attempt at about 2026-11-21 12:07:41 UTC." in text
     assert "     1  INVENTQ for NEWYORK: still most favored" in text
     assert "warning: CLUSTER_RANK_HOLDS_MESSAGES" in text
-    assert "assumed: Attempts to connect take no time" in text
+    assert "assumed: Attempts to connect are assumed to take no time" in text
 
 
 def test_explain_command_reads_displays_from_several_files_and_a_pipe(

@@ -95,7 +95,7 @@ def test_channel_status_from_other_queue_managers_is_ignored(framing: Framing) -
     (route,) = found.routes
     assert (route.channel.status, found.queue_manager) == (Status.RETRYING, "MQ1")
     assert [problem.message for problem in found.problems] == [
-        "1 row is an answer from MQ2 about other channels: ignored. MQ1 is assumed to be the sender."
+        "1 row is a response from MQ2 about other channels: ignored. MQ1 is assumed to be the sender."
     ]
     assert read(own + mine).problems == ()
 
@@ -133,7 +133,7 @@ def test_unreadable_state_is_not_reported_as_inactive() -> None:
     assert cut.routes[0].is_state_unread
     told = [each.what for each in cut.assumptions if "INACTIVE" in each.what]
     assert told == [
-        "The state of TO.A could not be read: where the steps compare states, it counts as INACTIVE."
+        "The state of TO.A could not be read: where the steps compare states, it is treated as INACTIVE."
     ]
     (known,) = read(display(clusqmgr("A", STATUS="RUNING"), chstatus("A", "STOPPED"))).routes
     assert (known.is_state_unread, known.channel.status) == (False, Status.STOPPED)

@@ -82,7 +82,7 @@ def test_r5_channel_rank_holds_a_message_for_a_retrying_channel() -> None:
         "channel_rank",
         "CLWLRANK of the channel",
     )
-    assert "Without the rank it would go elsewhere" in message.explanation
+    assert "Without the rank, it would go elsewhere" in message.explanation
     assert "step 1 eliminates B through TO.B: CLWLRANK(0) is below CLWLRANK(1)" in message.explanation
     assert "CLUSTER_RANK_HOLDS_MESSAGES" in codes(found)
 
@@ -217,7 +217,7 @@ def test_bind_as_q_def_without_defbind_leaves_the_reason_unknown() -> None:
     told = waiting(token="", bind="AS_Q_DEF")
     differ = one(cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={}), told)
     assert (differ.reason, differ.eligible) == ("unknown", None)
-    assert "instances of Q1 have different ones (OPEN, NOTFIXED)" in differ.explanation
+    assert "instances of Q1 have different values (OPEN, NOTFIXED)" in differ.explanation
     silent = one(shows(clusqmgr("A", STATUS="RETRYING")), told)
     assert "no DISPLAY QCLUSTER row of Q1 shows it" in silent.explanation
 
@@ -431,9 +431,9 @@ def test_truncated_state_is_not_shown() -> None:
 
 def test_message_with_one_choice_and_a_working_channel_waits_to_be_sent() -> None:
     found = one(cluster(A={}), waiting())
-    assert (found.reason, found.explanation[-38:]) == (
+    assert (found.reason, found.explanation[-47:]) == (
         "only_choice",
-        " TO.A is RUNNING: it waits to be sent.",
+        " TO.A is RUNNING: the message waits to be sent.",
     )
 
 

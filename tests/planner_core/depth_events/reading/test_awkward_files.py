@@ -61,7 +61,7 @@ def test_message_with_a_wrong_parameter_count_is_skipped_and_the_next_is_read(
     found = read_events(one(TOLD, 1) + one(other, 0), name="events")
     assert [message.queue_manager for message in found.messages] == ["QM2"]
     assert (
-        "The header announces 7 parameters, but the next message begins after 6" in found.problems[0].message
+        "The header specifies 7 parameters, but the next message begins after 6" in found.problems[0].message
     )
     assert len(found.problems) == 1
     whole = read_events(one(TOLD, 0) + one(other, 0), name="events")

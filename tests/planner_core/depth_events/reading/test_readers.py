@@ -329,7 +329,9 @@ def test_truncated_mqmd_is_reported() -> None:
 def test_bytes_between_messages_are_reported_and_skipped() -> None:
     found = read(pcf(TOLD) + b"\xffgarbage" + pcf(TOLD))
     assert len(found.messages) == 2
-    assert [str(each) for each in found.problems] == ["offset 236 (X'EC'): 8 bytes are not an event message."]
+    assert [str(each) for each in found.problems] == [
+        "offset 236 (X'EC'): 8 bytes are not part of an event message."
+    ]
 
 
 def test_mqmd_without_an_event_is_reported_with_its_format() -> None:

@@ -421,7 +421,7 @@ def test_findings_with_the_same_code_are_limited_to_twenty() -> None:
 
 
 def test_missing_files_and_files_without_events_are_refused() -> None:
-    with pytest.raises(InputInvalid, match="at least one file of events"):
+    with pytest.raises(InputInvalid, match="must contain at least one event file"):
         read_all([], EventContext())
     with pytest.raises(InputInvalid, match=r"hello\.txt: The format is not supported"):
         read_all([("good", as_lines(EventValues())), ("hello.txt", b"hello")], EventContext())

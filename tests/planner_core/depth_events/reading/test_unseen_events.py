@@ -106,7 +106,7 @@ def test_duplicate_correl_id_of_a_queue_manager_is_reported() -> None:
     one, other = one_after_the_other(HIGH, LOW)
     (finding,) = findings_with_code(read(one, replace(one, enqueued=11)), TWICE)
     assert finding.field == "/sets/1"
-    assert "Sets 1 and 2 have one CorrelId" in finding.message
+    assert "Sets 1 and 2 have the same CorrelId" in finding.message
     assert "QM1 wrote more than one message with it" in finding.message
     (finding,) = findings_with_code(read(one, replace(other, correl_id=one.correl_id)), TWICE)
     assert "the events or queues differ" in finding.message
@@ -117,4 +117,4 @@ def test_duplicate_correl_id_of_a_queue_manager_is_reported() -> None:
 def test_correl_id_shared_by_all_messages_is_reported_once() -> None:
     every = [replace(each, correl_id="A" * 48) for each in one_after_the_other(*(HIGH, LOW) * 4)]
     (finding,) = findings_with_code(read(*every), TWICE)
-    assert "Sets 1, 2, 3, 4, 5 and 3 more have one CorrelId" in finding.message
+    assert "Sets 1, 2, 3, 4, 5 and 3 more have the same CorrelId" in finding.message

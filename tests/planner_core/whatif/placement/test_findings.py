@@ -64,7 +64,7 @@ CASES = {
     "EXCLUSION_NOT_KEPT": Case(
         (TWO, [a(), structure("B", exclist=["SQ03A"], enforce_order=True)]),
         (TWO, [a(), structure("B", exclist=["SQ03A"])]),
-        r"together with SQ03A, .* ENFORCEORDER\(YES\) ignores",
+        r"together with SQ03A, .* With ENFORCEORDER\(YES\), XCF ignores",
         at="/structures/1/exclist",
         structure="B",
     ),
@@ -95,7 +95,7 @@ CASES = {
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
     ),
     "PLACEMENT_ORDER_MATTERS": Case(
-        ([cf("CF01", "5G")], [a(), structure("B")]), ([cf("CF01", "9G")], [a(), structure("B")]), r"In a different order", at=None, structure=None
+        ([cf("CF01", "5G")], [a(), structure("B")]), ([cf("CF01", "9G")], [a(), structure("B")]), r"allocated in a different order", at=None, structure=None
     ),
     "SCM_LEVEL_TOO_LOW": Case(
         ([cf("CF01", cfcc_level=18, scm="16G")], [a(scm=SCM)]),
@@ -106,7 +106,7 @@ CASES = {
     "SCM_LESS_THAN_ASKED": Case(
         ([cf("CF01", scm="4G")], [a(scm=SCM)]),
         ([cf("CF01", scm="8G")], [a(scm=SCM)]),
-        r"asks for 8,192\.0 MiB .* can use 4,096\.0 MiB",
+        r"requests 8,192\.0 MiB .* can use 4,096\.0 MiB",
         at="/structures/0/scm/max_size",
     ),
     "SCM_OVERCOMMITTED": Case(

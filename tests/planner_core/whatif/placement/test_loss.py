@@ -283,25 +283,25 @@ def scm_of(one: Loss, name: str) -> Json:
             {"scm": "2G"},
             2 * 1024,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A is placed in CF02. It asks for 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
+            "Without CF01, SQ03A is placed in CF02. It requests 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
         ),
         (
             {"scm": 0},
             0,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A is placed in CF02. It asks for 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
+            "Without CF01, SQ03A is placed in CF02. It requests 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
         ),
         (
             {"scm": "16G", "cfcc_level": 18},
             0,
             "SCM_LEVEL_TOO_LOW",
-            "Without CF01, SQ03A is placed in CF02. It asks for storage-class memory, but CF02 has CFCC level 18: level 19 or higher is needed.",
+            "Without CF01, SQ03A is placed in CF02. It requests storage-class memory, but CF02 has CFCC level 18: level 19 or higher is needed.",
         ),
         (
             {"scm": "16G", "cfcc_level": 26},
             0,
             "SCM_REMOVED",
-            "Without CF01, SQ03A is placed in CF02. It asks for storage-class memory, but CF02 has CFCC level 26: there is none after level 25. "
+            "Without CF01, SQ03A is placed in CF02. It requests storage-class memory, but CF02 has CFCC level 26: there is none after level 25. "
             "Offload to shared message data sets instead.",
         ),
         (

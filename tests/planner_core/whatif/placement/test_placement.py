@@ -129,7 +129,7 @@ CASES = (
     ),
     Case(
         # Place 1 with room is taken: CF01, beside A.
-        "ENFORCEORDER(YES) ignores the exclusion list",
+        "With ENFORCEORDER(YES), XCF ignores the exclusion list",
         [cf("CF01"), cf("CF02")],
         [A, {**BESIDE, "enforce_order": True}],
         ("CF01",),
