@@ -87,7 +87,7 @@ def check_structures(text: str) -> None:
     """
     found = sum(1 for _ in _STRUCTURE.finditer(text))
     if found > MOST_STRUCTURES:
-        msg = f"The text has {found} STRUCTURE statements, including those in remarks, but at most {MOST_STRUCTURES} are read: enter a single policy."
+        msg = f"The text has {found} STRUCTURE statements, including those in comments, but at most {MOST_STRUCTURES} are read: enter a single policy."
         raise TextTooLong(msg)
 
 

@@ -406,7 +406,7 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Opt
         if held != group:
             message = (
                 f"{manager} on {system} is in {group or 'no group'} by this map, but in {held or 'no group'} by another "
-                "of the files: use one map. Nothing was read from this one."
+                "of the files: use one map. Nothing was read from this file."
             )
             raise NotReadable(message)
     report["qsg_map"] = [
@@ -570,7 +570,7 @@ def group_entry(text: str) -> tuple[tuple[str, str], str]:
     who, equals, group = text.partition("=")
     system, colon, manager = who.partition(":")
     if not (equals and colon and system.strip() and manager.strip()):
-        message = f"{text!r} is not of the form SID:QMGR=QSG"
+        message = f"{text!r} does not have the form SID:QMGR=QSG"
         raise argparse.ArgumentTypeError(message)
     return (system.strip(), manager.strip()), group.strip()
 
@@ -598,7 +598,7 @@ def instant(text: str) -> dt.datetime:
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
-        message = f"{text!r} is not a time like 2026-11-21T09:00:00+01:00"
+        message = f"{text!r} is not a time such as 2026-11-21T09:00:00+01:00"
         raise argparse.ArgumentTypeError(message) from None
 
 
@@ -648,14 +648,14 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="SID:QMGR=QSG",
-        help="group of a queue manager; empty: in none",
+        help="group of a queue manager; empty if it is in no group",
     )
     add("--kind", choices=KINDS, help="kind of the files, if detection is wrong")
     add(
         "--observed-at",
         type=instant,
         metavar="TIME",
-        help="when displays were taken; a time without zone is in --zone, or UTC",
+        help="when displays were taken; a time without a zone is in the zone of --zone, or in UTC",
     )
     add("--zone", metavar="ZONE", help="zone of local times, such as Europe/Berlin or +01:00")
     add(
@@ -685,7 +685,7 @@ def _parser() -> argparse.ArgumentParser:
         "--retention-days",
         type=int,
         metavar="N",
-        help="keep this many days, today included, and drop what is older; 0 (default) keeps all",
+        help="keep this many days, including today, and drop older ones; 0 (default) keeps all",
     )
     limits = UnpackLimits()
     add(

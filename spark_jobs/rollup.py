@@ -26,7 +26,7 @@ def days(text: str) -> list[dt.date]:
     try:
         return [dt.date.fromisoformat(day.strip()) for day in text.split(",") if day.strip()]
     except ValueError:
-        message = f"{text!r} is no list of days like 2026-11-20,2026-11-21"
+        message = f"{text!r} is not a list of days such as 2026-11-20,2026-11-21"
         raise argparse.ArgumentTypeError(message) from None
 
 
@@ -34,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     """Print the roll-ups."""
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.rollup", description=__doc__)
     parser.add_argument("--history", required=True, metavar="URL", help="path or URL of the usage history")
-    parser.add_argument("--days", type=days, metavar="D,D…", help="UTC days; all of them otherwise")
+    parser.add_argument("--days", type=days, metavar="D,D…", help="UTC days (default: all)")
     arguments = parser.parse_args(argv)
     try:
         for line in roll_up(History.open(arguments.history), arguments.days):

@@ -48,7 +48,7 @@ def _mapping(text: str) -> tuple[str, str, str]:
     place, equals, group = text.partition("=")
     system_id, colon, queue_manager = place.partition(":")
     if not equals or not colon:
-        msg = f"{text!r} is not of the form SID:QMGR=QSG"
+        msg = f"{text!r} does not have the form SID:QMGR=QSG"
         raise argparse.ArgumentTypeError(msg)
     try:
         return qsg_map.checked(system_id, queue_manager, group)

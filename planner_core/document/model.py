@@ -166,9 +166,7 @@ class CouplingFacility(BaseModel):
     partition: Annotated[str, hardware_code("PARTITION", longest=2, alphabet=HEX, example="0F")] | None = None
     cpcid: Annotated[str, hardware_code("CPCID", longest=2, alphabet=HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
-    occupied: Annotated[Occupied | None, Field(description="Storage of structures outside of this plan.")] = (
-        None
-    )
+    occupied: Annotated[Occupied | None, Field(description="Storage of structures outside this plan.")] = None
     scm: Annotated[
         Occupied | None, Field(description="Storage-class memory of the CF; 0 if it has none.")
     ] = None

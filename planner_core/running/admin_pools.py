@@ -50,7 +50,7 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
         pools: Its entries and elements.
         threshold: FULLTHRESHOLD [percent]; None or 0 (monitoring off) for the value in IBM's examples.
     """
-    # FULLTHRESHOLD(0) switches monitoring off, but the queue managers still end when a pool is full.
+    # FULLTHRESHOLD(0) turns monitoring off, but the queue managers still end when a pool is full.
     level = threshold or limit("fullthreshold_in_examples")
     counted = (
         ("entries", pools.entries_in_use, pools.entries_total),

@@ -226,7 +226,7 @@ class Comparison(Answer):
         """Rules that IBM does not publish, or that no text confirms."""
         return _ASSUMPTIONS
 
-    @computed_field(description="The commands as text, each below a remark.")
+    @computed_field(description="The commands as text, each below a comment.")
     @property
     def text(self) -> str:
         """The commands in order, each below a remark that states where to issue it, when it takes effect and why.
@@ -554,7 +554,7 @@ def _policy(
     why = "IXCMIAPU changes the administrative copy of the policy; nothing running changes yet."
     if left:
         why += (
-            f" Leave out the plan's STRUCTURE of {_named(left)} for now, because its data does not fit its SIZE: once it is "
+            f" Leave out the plan's STRUCTURE of {_named(left)} for now, because its data does not fit in its SIZE: once it is "
             "pending, any rebuild would try to apply it."
         )
     but = f"{HELD}{_named(held)}" if held else ""
@@ -624,7 +624,7 @@ def _policy_at_last(
     """Yield the commands that define and activate the policy with DUPLEX(ENABLED), after all rebuilds."""
     # DUPLEX(ENABLED) comes last: a duplexed structure cannot be rebuilt, so its pending changes would stay.
     name = _policy_name(result, running)
-    why = f"No changes are pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
+    why = f"No changes are pending anymore: this policy has DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield CommandStep(
         "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, NOW, why, Basis.PUBLISHED,
         _source("zos_update_cds"),
@@ -670,7 +670,7 @@ def _shrinking(each: ComparedStructure) -> str:
     shrinks = f" It shrinks: {format_size(today.size_bytes)} today{used}, "
     if each.in_use_bytes is not None and each.in_use_bytes > initsize:
         return (
-            f"{shrinks}{_about(each)} or more then, because its data does not fit INITSIZE {format_size(initsize)}: check D "
+            f"{shrinks}{_about(each)} or more then, because its data does not fit in INITSIZE {format_size(initsize)}: check D "
             "XCF,STR again before the rebuild, and preferably wait until the structure holds fewer messages."
         )
     return f"{shrinks}{format_size(initsize)} then, or more if its data needs it."
@@ -686,7 +686,7 @@ def _too_small(each: ComparedStructure) -> Finding:
     today, most = each.running, each.wanted["SIZE"]
     message = (
         f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.today.usage_percent} % of it in use: about "
-        f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. The commands "
+        f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} cannot hold. The commands "
         "include neither its policy nor a rebuild: wait until the structure is drained and display it again, or raise SIZE "
         f"to at least {_about(each)}."
     )
@@ -721,8 +721,8 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
     duplexed = _duplexed(today) if today else "no"
     if duplexed != "no" and will != "DISABLED":
         why = (
-            f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it cannot be rebuilt while it is, and both "
-            "instances must be allocated by the new policy. D XCF,STR must show DUPLEX: ALLOWED before this command, and "
+            f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it cannot be rebuilt while it is "
+            "duplexed, and both instances must be allocated by the new policy. D XCF,STR must show DUPLEX: ALLOWED before this command, and "
             "one instance after it. The structure has one copy until it is duplexed again."
         )
         if duplexed == "unknown":
@@ -791,7 +791,7 @@ def _findings(
             )
             yield finding("RUNNING_NOT_DUPLEXED", message, structure=each.result.name)
         if running.knows_structures and _loses_its_place(each, running):
-            message = f"{name} is duplexed today, but its new PREFLIST has one coupling facility: after the rebuild it has one copy."
+            message = f"{name} is duplexed today, but its new PREFLIST has one coupling facility: after the rebuild, it has only one copy."
             yield finding(
                 "DUPLEXING_ENDS",
                 message,
@@ -806,7 +806,7 @@ def _findings(
     if any(_is_rebuild(step) for step in steps):
         message = (
             "A rebuild applies the new SIZE and INITSIZE only if all connectors allow alter. IBM documents altering MQ's "
-            "structures; D XCF,STR,STRNAME=,CONNM=ALL shows it for each connection."
+            "structures; D XCF,STR,STRNAME=,CONNM=ALL shows whether each connection allows it."
         )
         yield finding("REBUILD_NEEDS_ALTER", message)
     for step in steps:
@@ -908,8 +908,7 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
         verb = "lie" if more else "lies"
         yield finding(
             "RUNNING_NOT_IN_PLAN",
-            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: its need does "
-            "not include their messages.",
+            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in the plan: its storage need does not include their messages.",
         )
     count = len(running.queue_managers)
     if count and count != result.document.queue_manager_count:

@@ -163,7 +163,7 @@ def _group(running: Running) -> str:
     if groups:
         msg = f"The texts contain structures of {len(groups)} groups ({', '.join(groups)}): specify which group the plan is for."
     else:
-        msg = "No structure ends in CSQ_ADMIN, so the name of the group is unknown: specify it."
+        msg = "No structure name ends in CSQ_ADMIN, so the name of the group is unknown: specify it."
     raise NoGroup(msg)
 
 

@@ -14,7 +14,9 @@ from planner_core.findings import Finding, finding
 class LineFinding(Finding):
     """A finding on a text, with its line."""
 
-    line: Annotated[int | None, Field(description="Line of the text, from 1; null: the entire text.")] = None
+    line: Annotated[
+        int | None, Field(description="Line number in the text, starting at 1; null: the entire text.")
+    ] = None
 
     @property
     def finding(self) -> Finding:

@@ -77,7 +77,7 @@ def lint(
         found += shown
         structures += displayed
     if not kinds:
-        message = "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL and no display was found. Enter the input of IXCMIAPU, MQSC, or the output of D XCF,STR,STRNAME= or DISPLAY CFSTRUCT."
+        message = "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL, and no display was found. Enter the input of IXCMIAPU, MQSC, or the output of D XCF,STR,STRNAME= or DISPLAY CFSTRUCT."
         found.append(finding_at("NOTHING_TO_CHECK", message))
     ordered = sorted(dict.fromkeys(found), key=lambda each: (each.line or 0, RANKS[each.severity]))
     return Lint(tuple(kinds), text.count("\n") + (not text.endswith("\n")), structures, tuple(ordered))

@@ -192,7 +192,7 @@ def _name(statement: TextStatement) -> str:
 
 def policy_name_twice(statement: TextStatement, first_line: int) -> LineFinding:
     """Return the finding on a statement whose name an earlier one of its policy has."""
-    message = f"{statement.verb} NAME({shown(statement.one('NAME') or '')}) is already in this policy, in line {first_line}."
+    message = f"{statement.verb} NAME({shown(statement.one('NAME') or '')}) is already in this policy, on line {first_line}."
     return finding_at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
 
 
@@ -212,14 +212,14 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
     for piece in read.pieces:
         if piece.kind == "remark":
             if piece.column == 1:
-                message = "The remark begins in column 1: /* in columns 1 and 2 ends the input of a job's DD *. Indent it."
+                message = "The comment begins in column 1: /* in columns 1 and 2 ends the input of a job's DD *. Indent it."
                 yield finding_at("POLICY_COLUMN_ONE_REMARK", message, piece.line)
             inner = piece.text.find("/*", len("/*"))
             if inner >= 0 and "\n" in piece.text[:inner]:
                 at = piece.line + piece.text.count("\n", 0, inner)
                 message = (
-                    f"The remark that begins here is closed only after another /*, in line {at}: text in between is part of "
-                    "the remark. Close it where it should end."
+                    f"The comment that begins here is closed only after another /*, on line {at}: text in "
+                    "between is part of the comment. Close it where it should end."
                 )
                 yield finding_at("POLICY_REMARK_SWALLOWS", message, piece.line)
         is_said = piece.kind in _SAID
@@ -350,7 +350,7 @@ def _value(statement: TextStatement, parameter: PolicyParameter) -> Iterator[tup
         elif not lowest <= int(value) <= highest:
             yield (
                 "POLICY_VALUE_UNUSUAL",
-                f"is outside {lowest} to {highest}, the range of the manual (from memory): check the manual.",
+                f"is outside {lowest} to {highest}, the range in the manual (from memory): check the manual.",
             )
     elif keyword == "SCMALGORITHM" and value != "KEYPRIORITY1":
         yield (

@@ -80,10 +80,10 @@ class PolicyChange(Answer):
     keyword: Annotated[str | None, Field(description="Null: the entire statement was added.")]
     before: Annotated[str | None, Field(description="Null: the policy did not state it.")]
     after: str
-    from_default: Annotated[bool, Field(description="Whether the plan document leaves it to its default.")]
+    from_default: Annotated[bool, Field(description="Whether the plan document leaves it at its default.")]
     remark: Hidden[str | None] = None
     """The remark after the value that was changed."""
-    line: Annotated[int, Field(description="Line of the merged policy, from 1.")] = 1
+    line: Annotated[int, Field(description="Line number in the merged policy, starting at 1.")] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class MergedPolicy(Answer):
     policy_name: str | None
     policy: str
     changes: tuple[PolicyChange, ...]
-    difference: Annotated[str, Field(description="As `diff -u` writes it; empty if nothing changed.")]
+    difference: Annotated[str, Field(description="In the format of `diff -u`; empty if nothing changed.")]
     findings: tuple[LineFinding, ...]
 
 
@@ -365,7 +365,7 @@ def _findings(
             yield at_line(told_of, change.line)
         if change.remark and any(character.isdigit() for character in change.remark):
             message = (
-                f"{change.keyword} of {change.structure} is now {change.after}, but the remark next to it still says "
+                f"{change.keyword} of {change.structure} is now {change.after}, but the comment next to it still says "
                 f"{shown(' '.join(change.remark.split()))!r}."
             )
             # Remarks are never changed: a wrong guess at their meaning is worse than a warning (docs/decisions/0015).

@@ -335,8 +335,8 @@ def _alter(
         )
     if "OFFLOAD" in keys and not _raises(wanted, today):
         why += (
-            " Messages already on the structure stay where they are and can still be read; DISPLAY CFSTATUS shows OFFLDUSE(BOTH) during this time (derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules never "
-            "offload by the former method."
+            " Messages already on the structure stay where they are and can still be read; DISPLAY CFSTATUS shows OFFLDUSE(BOTH) during this time (derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules "
+            "never offload with the former method."
         )
     if _raises(wanted, today):
         stay = [key for key in sorted(_OF_LOSS) if key not in {each.keyword for each in ours}]
@@ -376,7 +376,7 @@ def _data_sets(wanted: WantedObject) -> Iterator[CommandStep]:
         return
     why = (
         "IDCAMS defines a data set for each queue manager of the group and CSQJUFMT formats it, before anything is offloaded there: "
-        "`cfplan whatif smds-job`, or SMDS on the page What if, generates the job."
+        "`cfplan whatif smds-job`, or SMDS on the What if page, generates the job."
     )
     command = f"SMDS job: define and format {group} for each queue manager"
     source = _source("mq_smds_setup")
@@ -479,7 +479,7 @@ def _kept(structure: str, objects: Sequence[WantedObject]) -> Finding:
     planned = ", ".join(_attribute(key, value) for key, value in objects[0].kept.items())
     message = (
         f"{'; '.join(parts)}{others}. The plan does not state this; it was calculated with {planned}{' for the first' if len(objects) > 1 else ''}. "
-        "State the value you want in the plan, so that it is calculated with the real value."
+        "State the value you want in the plan, so that the calculation uses it."
     )
     return finding("UNSTATED_KEPT", message, field=objects[0].pointer, structure=structure)
 
@@ -489,7 +489,7 @@ def cfconlos_steps(result: PlanResult, running: Running) -> Iterator[CommandStep
     planned = result.document.cfconlos
     for name, has in running.cfconlos.items():
         if planned is not None and has != planned:
-            why = f"CFCONLOS of {name} is {has}: for CSQ_ADMIN and structures with CFCONLOS(ASQMGR)."
+            why = f"CFCONLOS of {name} is {has}. It applies to CSQ_ADMIN and to structures with CFCONLOS(ASQMGR)."
             command = f"ALTER QMGR CFCONLOS({planned}) CMDSCOPE({name})"
             yield CommandStep("mqsc", command, None, NOW, why, Basis.PUBLISHED, _source("mq_cfconlos"))
 

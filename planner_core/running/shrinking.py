@@ -122,7 +122,7 @@ def kept_settings(structure: StructureResult, says: Mapping[str, Setting]) -> It
     computed = ", ".join(f"{keyword}({written(keyword, plans[keyword])})" for keyword in kept)
     message = (
         f"{structure.cfrm_name} keeps {listed}, which the plan does not state; the plan was calculated with {computed}. "
-        "State the value you want in the plan, so that it is calculated with the real value."
+        "State the value you want in the plan, so that the calculation uses it."
     )
     yield finding(
         "UNSTATED_KEPT",

@@ -248,8 +248,8 @@ class _Reading:
         if len(named) > 1 and named[1].definition:
             message = (
                 f"The text has {len(named)} policies "
-                f"({', '.join(policy.name or 'one without a name' for policy in named)}): if a structure is in several of "
-                "them, the last one counts. Enter only the active policy."
+                f"({', '.join(policy.name or 'one without a name' for policy in named)}): if a structure is in "
+                "several of them, the last one is used. Enter only the active policy."
             )
             self.tell("RUNNING_SEVERAL_POLICIES", message, named[1].definition.line)
         for policy in found:

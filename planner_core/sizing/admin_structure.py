@@ -100,7 +100,7 @@ def admin_need(
             finding(
                 "ADMIN_FIGURE_FROM_NEXT_LEVEL",
                 f"{tables.table(first_id).title} ends before {queue_managers} queue managers. "
-                f"The figure of the next higher level is used ({tables.table(table_id).title}).",
+                f"The figure for the next higher level is used ({tables.table(table_id).title}).",
                 structure="CSQ_ADMIN",
                 source=tables.table(table_id).source,
             )
@@ -227,8 +227,8 @@ def _size_for(pool: _Pool, has: int, queue_managers: int, cfcc_level: int, size_
     if covered:
         more = size_bytes - admin_need(queue_managers=covered, cfcc_level=cfcc_level).published_bytes
     growth = (
-        f" By the same figures that is {bytes_to_kib_ceil(more)}K more than {_they_need(covered)}, "
-        "so if it has at least that size already, make it larger by as much."
+        f" By the same figures, that is {bytes_to_kib_ceil(more)}K more than {_they_need(covered)}, "
+        "so if it already has at least that size, enlarge it by that amount."
         if covered and more > 0
         else ""
     )

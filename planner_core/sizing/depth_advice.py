@@ -258,11 +258,13 @@ class QueuesTogether(Answer):
 
     at_high: Annotated[
         Hundredths,
-        Field(alias="all_high_percent", description="At QDEPTHHI, of INITSIZE, all data in the CF."),
+        Field(
+            alias="all_high_percent", description="Percent of INITSIZE at QDEPTHHI, with all data in the CF."
+        ),
     ]
     in_initsize: Annotated[
         Hundredths,
-        Field(alias="all_full_percent_of_initsize", description="At MAXDEPTH, all data in the CF."),
+        Field(alias="all_full_percent_of_initsize", description="At MAXDEPTH, with all data in the CF."),
     ]
     in_initsize_with_offload: Annotated[Hundredths, Field(alias="all_full_percent_of_initsize_with_offload")]
     in_size: Annotated[Hundredths, Field(alias="all_full_percent_of_size")]
@@ -337,7 +339,7 @@ class DepthAdvice(Answer):
     of_queues: Hidden[Callable[[DepthAdvice], tuple[QueueAdvice, ...]]] = field(repr=False, compare=False)
     written_queues: Annotated[
         Omittable[tuple[QueueAdvice, ...]],
-        Field(alias="queues", description="In a result with depths=true only."),
+        Field(alias="queues", description="Only in a result with depths=true."),
     ] = None
 
     # Advice for every queue was most of a large result and its computing time (docs/decisions/0019).
@@ -381,8 +383,8 @@ def _assumptions(advice: DepthAdvice) -> Iterator[DepthAssumption]:
         texts.append("Queues without rates do not grow during that time, and all queues begin empty.")
     if advice.event_messages is not None:
         texts.append(
-            "An event detected by a queue manager with PERFMEV(DISABLED) switches the queue and causes no message: "
-            "IBM's list of steps, read literally. Without queue_manager_rates all queue managers are equally active."
+            "An event detected by a queue manager with PERFMEV(DISABLED) changes the queue's event attributes and causes no message: "
+            "IBM's list of steps, read literally. Without queue_manager_rates, all queue managers are equally active."
         )
     for text in texts:
         yield DepthAssumption(text, Basis.ASSUMED, source)

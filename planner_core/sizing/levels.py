@@ -91,7 +91,7 @@ def level_without_figures(
     if cfcc_level > highest:
         yield finding(
             "CFCC_LEVEL_ABOVE_FIGURES",
-            f"{figures} The figures of level {highest} are used. Structures grew with earlier levels, so the result may be "
+            f"{figures} The figures for level {highest} are used. Earlier increases in level made structures larger, so the result may be "
             "too small.",
             field="/cfcc_level",
             structure=structure,
@@ -99,7 +99,7 @@ def level_without_figures(
     elif cfcc_level < lowest:
         yield finding(
             "CFCC_LEVEL_WITHOUT_FIGURES",
-            f"{figures} The figures of the next higher level, {lowest}, are used, which errs on the large side.",
+            f"{figures} The figures for the next higher level, {lowest}, are used, which errs on the large side.",
             field="/cfcc_level",
             structure=structure,
         )

@@ -135,6 +135,6 @@ def parse_rule(text: str) -> Rule:
             value=repr(text),
             lowest="0K",
             highest="64K",
-            advice="Sizes are whole K; 64K is off.",
+            advice="Sizes are whole numbers of K; 64K turns the rule off.",
         )
     return Rule(threshold=int(threshold), size_bytes=size_bytes)

@@ -162,8 +162,8 @@ def _reserve(
             finding(
                 "RESERVE_DOES_NOT_FIT",
                 f"{messages} offloaded messages do not fit in this structure at any threshold: it has "
-                f"{floor_fraction(bundles_in(size_bytes, curve=curve))} list entries at its ratio, and each takes one. "
-                "IBM's formula of 0.75 KB a message is correct only if the ratio follows the demand.",
+                f"{floor_fraction(bundles_in(size_bytes, curve=curve))} list entries at its ratio, and each message takes one. "
+                "IBM's formula of 0.75 KB per message is correct only if the ratio follows the demand.",
             ),
         )
     )
@@ -265,7 +265,7 @@ def _assumptions(
         )
         yield finding(
             "ENTRY_ELEMENT_COST_ASSUMED",
-            f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
+            f"With an altered ratio, an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
             f"{float(curve.entry_bytes):.0f}: published figures cover them only together. IBM calls automatic alter not "
             f"very sensitive and advises planning for {model_constant('ibm_advised_usage_percent')} % of the space.{later}",
         )

@@ -65,14 +65,14 @@ RULES: Mapping[str, PlacementRule] = {rule.key: rule for rule in _RULES}
 ASSUMPTIONS: tuple[str, ...] = (
     "Every system is connected to every coupling facility, and coupling facilities to each other; all systems have the "
     "same weight in the SFM policy. Connectivity comes first in XCF's order, so a missing link would decide.",
-    "A criterion outweighs all that come after it together; IBM says only that the weights follow the order of the list.",
-    "MQ asks for non-volatile and failure-independent coupling facilities. Both are preferences: a structure is also allocated where one of them is not met.",
-    "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures as in the document, one plan after "
-    "the other; a second copy right after the first.",
+    "Each criterion outweighs all later criteria together; IBM says only that the weights follow the order of the list.",
+    "MQ requests non-volatile and failure-independent coupling facilities. Both are preferences: a structure is also allocated where one of them is not met.",
+    "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures in the order of the document, one plan "
+    "after another; a second copy immediately after the first.",
     "A coupling facility without room for all of a structure is skipped, even with ENFORCEORDER(YES). XCF may instead "
     "allocate the structure smaller, down to MINSIZE, where there is the most room.",
-    "DUMPSPACE and storage that others occupy are not available. Augmented space of storage-class memory counts in full "
-    "from the start, where the plan states it.",
+    "DUMPSPACE and storage that others occupy are not available. Augmented space of storage-class memory is counted in "
+    "full from the start if the plan states it.",
     "CROSSSITE and SAMESITE are preferences for the site of the second copy, SAMESITEONLY is a condition.",
     "Coupling facilities with the same TYPE, MFG, PLANT and SEQUENCE are in one machine and fail together; others do not.",
 )
@@ -171,14 +171,14 @@ class FacilityCandidate(Answer):
     """A coupling facility of a PREFLIST as XCF sees it, in the order of its choice."""
 
     facility: Annotated[str, Field(alias="coupling_facility")]
-    position: Annotated[int, Field(description="Its place in PREFLIST, from 1.")]
+    position: Annotated[int, Field(description="Its position in PREFLIST, starting at 1.")]
     free_bytes: Annotated[
         Mib | None,
-        Field(alias="free_mib", description="Free storage there; null where that is not known."),
+        Field(alias="free_mib", description="Free storage there; null if it is not known."),
     ]
     ranks: Hidden[tuple[tuple[str, int], ...]]
     """The rank of the coupling facility by each criterion, in XCF's order; 0 is best."""
-    ruled_out: Annotated[str | None, Field(description="Why it cannot be taken at all.")] = None
+    ruled_out: Annotated[str | None, Field(description="Why it cannot be chosen at all.")] = None
     has_room: Hidden[bool] = True
 
     @computed_field(alias="not_met")
@@ -385,7 +385,7 @@ _FAULTS = {
     "duplex_isolation": "it is in the same machine as the first copy",
     "volatility": "it is volatile",
     "failure_independence": "it can fail together with a system",
-    "exclusion_list": "it holds a structure of the exclusion list",
+    "exclusion_list": "it holds a structure from the exclusion list",
 }
 
 
@@ -412,13 +412,13 @@ def _why(
     if not words and rule == "only_candidate":
         words = [f"{best.facility} is the only coupling facility that can take it"]
     elif not words and rule == "preflist_order":
-        words = [f"{best.facility} is the first of equal ones"]
+        words = [f"{best.facility} is the first of several equally suitable ones"]
     elif not words:
-        words = [f"{best.facility} is the first of PREFLIST, and {RULES[rule].words} decides for it"]
+        words = [f"{best.facility} is the first in PREFLIST, and {RULES[rule].words} decides in its favor"]
     kept = _faults(best, wanted)
     excluded = sorted(board.inside(best.facility) & set(wanted.result.placement.exclist))
     if "exclusion_list" in best.fails or (rule == "enforceorder" and excluded):
-        kept = f"it holds {', '.join(excluded)} of the exclusion list"
+        kept = f"it holds {', '.join(excluded)} from the exclusion list"
     return "; ".join(words) + (f". {best.facility} is not ideal: {kept}." if kept else ".")
 
 
@@ -616,9 +616,9 @@ class FacilityStorage(Answer):
     """Storage of one coupling facility, and the part of it that structures there use."""
 
     name: Annotated[str, Field(examples=["CF01"])]
-    size_kib: Annotated[int | None, Field(description="Its storage; null where the document states none.")]
+    size_kib: Annotated[int | None, Field(description="Its storage; null if the document states none.")]
     occupied_kib: Annotated[
-        int, Field(description="Storage of structures outside of the plan; 0 if not stated.")
+        int, Field(description="Storage of structures outside the plan; 0 if not stated.")
     ]
     dumpspace_kib: Annotated[int, Field(description="Dump space; 0 if not stated.")]
     planned_initsize_kib: Annotated[
@@ -636,13 +636,13 @@ class FacilityStorage(Answer):
     free_kib: Annotated[
         int | None,
         Field(
-            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib; null where size_kib is."
+            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib; null if size_kib is null."
         ),
     ]
     free_at_size_kib: Annotated[
         int | None,
         Field(
-            description="The same with planned_size_kib and second_copies_size_kib. Negative where not all structures can grow to "
+            description="The same with planned_size_kib and second_copies_size_kib. Negative if not all structures can grow to "
             "SIZE."
         ),
     ]

@@ -26,8 +26,8 @@ def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
     if size_bytes < curve.base:
         yield finding(
             "SIZE_BELOW_BASE",
-            f"{format_mib(size_bytes, digits=3)} is below the {format_mib(curve.base, digits=3)} that an empty structure takes at this CFCC "
-            "level: it holds no message.",
+            f"{format_mib(size_bytes, digits=3)} is below the {format_mib(curve.base, digits=3)} that an empty structure takes at this "
+            "CFCC level: it cannot hold any messages.",
             source=curve.base_source,
         )
 
@@ -121,7 +121,7 @@ def auto_alter_may_shrink(name: str, *, field: str | None = None) -> Finding:
     return finding(
         "AUTO_ALTER_MAY_SHRINK",
         f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
-        "to the least size it needs.",
+        "to the smallest size that it needs.",
         field=field,
         structure=name,
     )
@@ -162,8 +162,8 @@ def same_cf_twice(first: str, second: str, *, field: str | None = None) -> Findi
     """Return the finding on two names for one partition."""
     return finding(
         "SAME_CF_TWICE",
-        f"{first} and {second} have the same type, manufacturer, plant, sequence and partition: they are the same coupling "
-        "facility, and its loss is the loss of both.",
+        f"{first} and {second} have the same type, manufacturer, plant, sequence and partition: they are the same "
+        "coupling facility, so both are lost together.",
         field=field,
     )
 

@@ -74,8 +74,8 @@ class StructureAnswer(Answer):
     target_usage_percent: Annotated[
         PlainPercent | None,
         Field(
-            description="Share of the fuller pool that the backlog may use of INITSIZE; null where INITSIZE or a headroom is "
-            "given, and with size_with_offload."
+            description="Share of the fuller pool that the backlog may use of INITSIZE; null if INITSIZE or a headroom "
+            "is specified, and with size_with_offload."
         ),
     ] = None
     target_messages_percent: Annotated[
@@ -98,21 +98,21 @@ class StructureAnswer(Answer):
     exclist: tuple[str, ...]
     duplex: Duplex
     duplex_site: Annotated[
-        Omittable[DuplexSite], Field(description="Site of the second copy, where the document states one.")
+        Omittable[DuplexSite], Field(description="Site of the second copy, if the document states one.")
     ] = None
     enforce_order: Annotated[
-        Omittable[bool], Field(description="ENFORCEORDER(YES), where the document states it.")
+        Omittable[bool], Field(description="ENFORCEORDER(YES), if the document states it.")
     ] = None
-    scmmaxsize_kib: Annotated[
-        Omittable[int], Field(description="SCMMAXSIZE, where the document states it.")
-    ] = None
+    scmmaxsize_kib: Annotated[Omittable[int], Field(description="SCMMAXSIZE, if the document states it.")] = (
+        None
+    )
     augmented_kib: Annotated[
         Omittable[int],
-        Field(description="CF storage for storage-class memory, where the document states it."),
+        Field(description="CF storage for storage-class memory, if the document states it."),
     ] = None
     coupling_facility: Annotated[
         str | None,
-        Field(description="Where XCF allocates it, counted with INITSIZE; null where no facility has room."),
+        Field(description="Where XCF allocates it, counted with INITSIZE; null if no facility has room."),
     ] = None
     second_copy: Annotated[
         str | None,
@@ -128,7 +128,7 @@ class StructureAnswer(Answer):
     entries: Annotated[Omittable[int], Field(description="List entries that the backlog uses.")] = None
     elements: Annotated[Omittable[int], Field(description="256-byte elements that the backlog uses.")] = None
     binding: Annotated[
-        Omittable[Literal["entries", "elements"]], Field(description="The pool that sets the size.")
+        Omittable[Literal["entries", "elements"]], Field(description="The pool that determines the size.")
     ] = None
     curve: Annotated[
         Omittable[str],
@@ -150,10 +150,10 @@ class StructureAnswer(Answer):
     offloaded_at_backlog: Annotated[
         Omittable[int], Field(description="Messages whose data is offloaded at the planned backlog.")
     ] = None
-    smds: Annotated[Omittable[SmdsNeed], Field(description="With offload to SMDS only.")] = None
-    db2: Annotated[Omittable[Db2Need], Field(description="With offload to Db2 only.")] = None
+    smds: Annotated[Omittable[SmdsNeed], Field(description="Only with offload to SMDS.")] = None
+    db2: Annotated[Omittable[Db2Need], Field(description="Only with offload to Db2.")] = None
     depth_events: Annotated[
-        Omittable[StoredAdvice], Field(description="Of structures with queues: advice on their depths.")
+        Omittable[StoredAdvice], Field(description="For structures with queues: advice on their depths.")
     ] = None
 
 

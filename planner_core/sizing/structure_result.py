@@ -130,7 +130,7 @@ class SmdsNeed(Answer):
         int, Field(description="In each shared message data set, at the planned backlog.")
     ]
     data_set_bytes_when_full: Annotated[
-        int, Field(description="In each data set when a structure of SIZE is full.")
+        int, Field(description="In each data set when the structure is full at SIZE.")
     ]
     buffer_bytes_per_queue_manager: int
 
@@ -140,7 +140,7 @@ class Db2Need(Answer):
     """Space for data that is offloaded to Db2, once for the group."""
 
     lob_bytes_at_backlog: Annotated[int, Field(description="LOB space at the planned backlog.")]
-    lob_bytes_when_full: Annotated[int, Field(description="LOB space when a structure of SIZE is full.")]
+    lob_bytes_when_full: Annotated[int, Field(description="LOB space when the structure is full at SIZE.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,9 +101,11 @@ class CurveSummary(Answer):
     origin: Annotated[str, Field(description="`published` or `fitted`.")]
     cfcc_from: Annotated[
         int | None,
-        Field(description="Lowest CFCC level it applies to; null where a fitted curve's level is unknown."),
+        Field(description="Lowest CFCC level it applies to; null if a fitted curve's level is unknown."),
     ]
-    cfcc_to: Annotated[int | None, Field(description="Highest CFCC level it applies to; null likewise.")]
+    cfcc_to: Annotated[
+        int | None, Field(description="Highest CFCC level it applies to; null in the same case.")
+    ]
     base_bytes: Annotated[int, Field(description="Storage of an empty structure.")]
     bundle_bytes: Annotated[
         float, Field(description="Storage of one entry with its elements, at the curve's ratio.")
@@ -111,7 +113,7 @@ class CurveSummary(Answer):
     header_bytes: Annotated[int, Field(description="Bytes that MQ adds to the data of each message.")]
     increment_kib: Annotated[int, Field(description="Storage increment of the coupling facility.")]
     entry_to_element_ratio: Annotated[tuple[int, int], Field(description="Entries and elements.")]
-    fitted: Annotated[Omittable[FittedFigures], Field(description="Of a fitted curve: its data.")] = None
+    fitted: Annotated[Omittable[FittedFigures], Field(description="For a fitted curve: its data.")] = None
 
 
 @dataclass(frozen=True, slots=True)

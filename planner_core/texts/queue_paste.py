@@ -234,7 +234,7 @@ def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
         each = _from_cells(line, cells, columns, problems)
         lost += each is None
         if lost > _MOST_LOST:
-            words = f"More than {_MOST_LOST} lines contain no queue, so no further lines were read. Correct these, and paste the text again."
+            words = f"More than {_MOST_LOST} lines contain no queue, so no further lines were read. Correct these lines, and paste the text again."
             problems.append(PasteProblem(line, words, last=len(text.splitlines())))
             break
         if each is None:
@@ -280,9 +280,7 @@ def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple
         elif field is not None:
             used.add(field)
     if doubled:
-        words = (
-            f"Some columns have the same meaning, so only the first of each is used, not: {_some(doubled)}."
-        )
+        words = f"Some columns have the same meaning, so only the first of each is used. Ignored: {_some(doubled)}."
         problems.append(PasteProblem(line, words, "columns"))
     unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
     if unknown:
@@ -460,7 +458,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
         if depth is not None and depth < _MAXDEPTH_NOTHING_SAID:
             queue["backlog"] = depth
         else:
-            words = f"{name}: MAXDEPTH does not limit it: enter its backlog."
+            words = f"{name}: MAXDEPTH does not limit the queue: enter its backlog."
             problems.append(PasteProblem(line, words, "backlog", last, name))
         queue.update(_depth_attributes(attributes))
         queue.update(attributes_of_use(attributes))
@@ -469,7 +467,7 @@ def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]
         found.append(_PastedQueue(line, queue, structure))
     if not blocks and not problems:
         last = len(text.splitlines())
-        problems.append(PasteProblem(1, "The text does not display any queue.", "lost", last))
+        problems.append(PasteProblem(1, "The text contains no display of a queue.", "lost", last))
     return found
 
 
@@ -646,7 +644,7 @@ def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
         holders = [parsed]
     for holder in holders:
         if not isinstance(holder, dict) or not isinstance(holder.get("queues", []), list):
-            msg = "The text is not a plan document: structures, each with a name and a list of queues."
+            msg = "The text is not a plan document, which has structures, each with a name and a list of queues."
             raise _NoQueues(msg)
         name = holder.get("name", "")
         try:

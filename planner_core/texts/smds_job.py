@@ -93,8 +93,8 @@ class SmdsJob(Answer):
         Load,
         Field(
             alias="for",
-            description="Load for which each data set is allocated: the planned backlog, with space for an overload, or a full "
-            "structure of SIZE.",
+            description="Load for which each data set is allocated: the planned backlog, with space for an overload, or a "
+            "structure that is full at SIZE.",
         ),
     ] = "backlog"
 
@@ -137,7 +137,7 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
         "fit on one volume (also not confirmed): "
         f"the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. If no volume has "
         "that much free space, choose a data "
-        "class that allows several volumes, or state less primary and more secondary space.",
+        "class that allows several volumes, or specify less primary and more secondary space.",
     )
     findings = (*_not_growing(document, sets), assumed) if sets else ()
     return SmdsJob(_text(document.qsg, sets, load), tuple(sets), findings, document.qsg, load)
@@ -239,14 +239,14 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
         said = ""
         if len(longest) > _LONGEST_NAME:
             said = (
-                f"DSGROUP({dsgroup}) of {structure.name} gives data set names of up to {len(longest)} characters, such as {longest}: "
-                f"{_LONGEST_NAME} are allowed. Shorten it."
+                f"DSGROUP({dsgroup}) of {structure.name} results in data set names of up to {len(longest)} characters, such as {longest}: "
+                f"at most {_LONGEST_NAME} are allowed. Shorten it."
             )
         for name in names:
             owner, theirs = owners.setdefault(name, (structure.name, dsgroup))
             if not said and owner != structure.name and theirs != dsgroup:
                 said = (
-                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, which is also a data set of "
+                    f"DSGROUP({dsgroup}) of {structure.name} results in the data set {name}, which is also a data set of "
                     f"{owner}: each structure needs its own data sets."
                 )
         if said:
@@ -275,7 +275,7 @@ _REMARKS: Final[Mapping[Load, Sequence[str]]] = {
         "one queue manager, whose data set then holds all of them. Primary",
         "space is allocated on one volume (from memory): where no volume",
         "has that much free, choose a data class that allows several, or",
-        "state less primary and more secondary space.",
+        "specify less primary and more secondary space.",
     ),
 }
 

@@ -69,12 +69,16 @@ class Changes(BaseModel):
     growth: Annotated[Growth | None, Field(description="Replaces the plan's growth.")] = None
     target_usage_percent: Annotated[
         TargetPercent | None,
-        Field(description="Replaces the plan's target, and its headroom if it gives one."),
+        Field(description="Replaces the plan's target, and its headroom, if any."),
     ] = None
     headroom_percent: Percent | None = None
     size_factor: SizeFactor | None = None
-    rate_factor: Annotated[Factor | None, Field(description="Factor on arrival rates and backlogs.")] = None
-    outage_factor: Annotated[Factor | None, Field(description="Factor on outages and backlogs.")] = None
+    rate_factor: Annotated[
+        Factor | None, Field(description="Factor applied to arrival rates and backlogs.")
+    ] = None
+    outage_factor: Annotated[Factor | None, Field(description="Factor applied to outages and backlogs.")] = (
+        None
+    )
     lost: Annotated[CfName | None, Field(description="The lost coupling facility.")] = None
     structures: Annotated[list[StructureChange], Field(max_length=_MOST_STRUCTURES)] = Field(
         default_factory=list

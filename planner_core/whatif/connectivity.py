@@ -23,14 +23,14 @@ ASSUMPTIONS: tuple[str, ...] = (
     "All queue managers of a group are connected to each of its structures, so CFCONLOS(TERMINATE) of one structure ends "
     "all of them "
     "(assumed; published: a queue manager with CFCONLOS(TERMINATE) ends when it loses the structure).",
-    "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). If the plan does not "
+    "CFCONLOS of the queue managers applies to CSQ_ADMIN and to structures with CFCONLOS(ASQMGR). If the plan does not "
     "state it, TERMINATE is assumed, which is the worse case and MQ's default (from memory).",
     "A structure below CFLEVEL(5) has no CFCONLOS and no RECAUTO: queue managers that lose it end (derived), and an operator recovers it. "
     "The CFSTRUCT of CSQSYSAPPL is not in the plan: CFCONLOS(ASQMGR) is assumed, so that CFCONLOS of the queue managers decides, and "
-    "RECOVER(YES), which IBM requires for group units of recovery. Below CFLEVEL(5) or with CFCONLOS(TERMINATE) it ends queue managers too: "
-    "DISPLAY CFSTRUCT(CSQSYSAPPL) CFLEVEL CFCONLOS RECAUTO RECOVER shows what it has.",
+    "RECOVER(YES), which IBM requires for group units of recovery. Below CFLEVEL(5) or with CFCONLOS(TERMINATE), its loss also ends queue "
+    "managers: DISPLAY CFSTRUCT(CSQSYSAPPL) CFLEVEL CFCONLOS RECAUTO RECOVER shows its attributes.",
     "MQ recovers a structure without an operator with RECAUTO(YES), RECOVER(YES) and CFLEVEL(5) (published), once it is "
-    "allocated, from the last BACKUP CFSTRUCT and the logs. After TERMINATE a queue manager must be started again first.",
+    "allocated, from the last BACKUP CFSTRUCT and the logs. After TERMINATE, a queue manager must first be restarted.",
 )
 
 

@@ -196,7 +196,7 @@ class FillingEvent(Answer):
     minutes: Minutes
     messages: Annotated[int, Field(description="Messages on the structure at that moment.")]
     usage_percent: Percent
-    text: Annotated[str, Field(description="The same as a sentence.")]
+    text: Annotated[str, Field(description="The event as a sentence.")]
     rule: Rule | None = None
     queue: str | None = None
 
@@ -212,7 +212,7 @@ class FillingPoint(Answer):
     usage_percent: Annotated[float, Field(description="Of the fuller pool.")]
     offloaded: Annotated[int, Field(description="Messages whose data was offloaded.")]
     offload_bytes: Annotated[
-        int, Field(description="In each data set if one queue manager puts everything; or in Db2.")
+        int, Field(description="In each data set if one queue manager puts all messages; or in Db2.")
     ]
 
 
@@ -224,7 +224,9 @@ class FillingQueue(Answer):
     is_larger: Annotated[bool, Field(description="Whether its messages are larger than the mean.")]
     messages_per_minute: Exact[Fraction]
     outage_minutes: Minutes
-    depth_at_end: Annotated[int, Field(description="Or when the structure is full.")]
+    depth_at_end: Annotated[
+        int, Field(description="Depth at the end of the outage, or when the structure is full.")
+    ]
     maxdepth: int | None
 
 
@@ -431,7 +433,7 @@ class FillingUp(Answer):
             )
         if last.pages:
             where = (
-                "in each data set, if one queue manager puts everything"
+                "in each data set, if one queue manager puts all messages"
                 if self.offload_to == "SMDS"
                 else "in Db2"
             )
@@ -1045,7 +1047,7 @@ def _moments(
         text = f"usage passes {rule.threshold} %: data of {size} is offloaded from now on"
         yield moment("rule_starts", point, text, rule=rule)
     threshold = answer.result.placement.full_threshold
-    # FULLTHRESHOLD(0) switches monitoring off.
+    # FULLTHRESHOLD(0) turns monitoring off.
     crossed = _first_at(answer, threshold) if threshold else None
     if crossed is not None:
         yield moment("full_threshold", crossed, f"FULLTHRESHOLD({threshold}) is reached: IXC585E")

@@ -44,7 +44,7 @@ _FITTED = (
     "The plan names a fitted curve, which covers one CFCC level. Steps to other levels compare the published figures of both "
     "levels instead."
 )
-_DEFAULTED = "No growth rate was specified: 10 percent a year is an example."
+_DEFAULTED = "No growth rate was specified: 10 percent per year is used as an example."
 
 
 class UpgradeQuestion(Question):
@@ -66,7 +66,7 @@ class UpgradeQuestion(Question):
         Decimal | Absent,
         Number(-99, 1000),
         Metavar("P"),
-        Label("Annual growth", "%", "Empty: the plan's own, or 10."),
+        Label("Annual growth", "%", "If empty, the plan's own, or 10."),
     ] = Field(
         None,
         description="growth on top of the plan's horizon, in percent per year; absent: the plan's own, or 10",
@@ -223,7 +223,8 @@ class UpgradeStep(Answer):
     unplaced: tuple[str, ...]
     unplaced_after_loss: tuple[UnplacedAfterLoss, ...]
     refused: Annotated[
-        str | None, Field(description="Reason why no such plan can exist; nothing is calculated then.")
+        str | None,
+        Field(description="Reason why no such plan can exist; in that case, nothing is calculated."),
     ] = None
 
     @computed_field(alias="step", examples=["cfcc-25"])

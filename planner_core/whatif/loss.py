@@ -112,7 +112,9 @@ class UnplacedStructure(_StructureIdentity):
     rule: Literal["none"]
     reason: str | None
     candidates: tuple[FacilityCandidate, ...]
-    most_room_in: Annotated[str | None, Field(description="Where XCF would allocate it smaller.")]
+    most_room_in: Annotated[
+        str | None, Field(description="Coupling facility in which XCF would allocate it with a smaller size.")
+    ]
     short_by_bytes: Annotated[Mib | None, Field(alias="short_by_mib", description="Missing storage there.")]
 
 
@@ -275,7 +277,7 @@ class WhiteSpace(Answer):
         Mib,
         Field(
             alias="white_space_mib",
-            description="Storage that structures without a copy need there at worst; new second copies are not included.",
+            description="Storage that structures without a copy need there in the worst case; new second copies are not included.",
         ),
     ]
     because: Annotated[str | None, Field(alias="because_of")]
@@ -658,7 +660,7 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
                 yield finding(
                     "LOSS_MESSAGES_GONE",
                     f"Without {what}, {lost.gone} messages of the planned backlog of {lost.wanted.structure} are lost"
-                    f"{': nonpersistent ones' if lost.comes_back else ', because it has RECOVER(NO)'}. {remedy} would keep "
+                    f"{': nonpersistent messages' if lost.comes_back else ', because it has RECOVER(NO)'}. {remedy} would keep "
                     "them.",
                     field=f"{lost.wanted.result.pointer}/duplex",
                     structure=lost.wanted.result.name,

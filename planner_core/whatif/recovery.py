@@ -191,8 +191,8 @@ class Recovery(Answer):
     def lines(self) -> Iterator[str]:
         """Yield a table of backups and recovery times."""
         yield (
-            f"Back within {float(self.recovery_minutes):g} minutes, backed up every {float(self.interval_minutes):g}, logs read at "
-            f"{float(self.log_read_mb_per_s):g} MB a second"
+            f"Recovery within {float(self.recovery_minutes):g} minutes, backup every {float(self.interval_minutes):g} minutes, logs read at "
+            f"{float(self.log_read_mb_per_s):g} MB per second"
         )
         yield f"{'structure':<16}{'backup':>14}{'log per hour':>14}{'log between':>14}{'recovery':>14}{'back up every':>16}  computed"
         for each in self.all_structures:
@@ -290,7 +290,7 @@ def recovery_of(
                 # IBM's rate is old: on today's storage, recovery is many times faster
                 # (docs/explanation/assumptions.md).
                 "LOG_RATE_ASSUMED",
-                f"Logs are assumed to be read at {float(settled.read):g} MB a second, the rate in IBM's example. "
+                f"Logs are assumed to be read at {float(settled.read):g} MB per second, the rate in IBM's example. "
                 "Measure your own rate and enter it.",
             )
         )
@@ -384,7 +384,7 @@ class _Settled:
         goal = taken("recovery_minutes", asked.recovery_minutes, "assumed_recovery_minutes", "minutes")
         interval = taken("interval_minutes", asked.interval_minutes, "backup_minutes", "minutes")
         read = taken(
-            "log_read_mb_per_s", asked.log_read_mb_per_s, "log_read_tenths_mb_per_s", "MB a second", _TENTHS
+            "log_read_mb_per_s", asked.log_read_mb_per_s, "log_read_tenths_mb_per_s", "MB per second", _TENTHS
         )
         overhead = taken(
             "backup_overhead_bytes", asked.backup_overhead_bytes, "backup_message_overhead_bytes", "bytes"

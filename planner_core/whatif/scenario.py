@@ -47,12 +47,12 @@ FIGURES: Mapping[str, tuple[str, str]] = {
 """Label and unit of each figure of a structure that a scenario shows."""
 TOTALS = ("initsize_kib", "size_kib")
 ASSUMPTIONS: tuple[str, ...] = (
-    "A factor on rates or outages applies to every queue of the plan and to the messages that clusters send; stated "
+    "A factor for rates or outages applies to every queue of the plan and to the messages that clusters send; stated "
     "backlogs are multiplied by both. Get rates stay the same.",
     "A new CFCC level applies to every coupling facility that has a lower level.",
     "A given INITSIZE or SIZE is kept if it still meets the target or the headroom; otherwise it is computed and reported "
     "as replaced. Sizes given in the scenario are kept.",
-    "The commands lead from the current plan to the scenario: the running configuration is assumed to match the plan.",
+    "The commands change the system from the current plan to the scenario: the running configuration is assumed to match the plan.",
 )
 NO_FACILITIES = "The plan has no coupling facilities, so no loss was simulated."
 

@@ -118,7 +118,7 @@ def check_scm(
             yield finding(
                 "SCM_AUGMENTED_NOT_STATED",
                 f"{each.wanted.structure} needs additional CF storage for storage-class memory, and the plan does not state "
-                "how much: it is counted as zero. Without that storage, puts fail with 2192 although storage-class memory "
+                "how much: it is counted as zero. Without that storage, puts fail with reason 2192 although storage-class memory "
                 "is free.",
                 field=f"{at}/augmented",
                 structure=name,
@@ -183,7 +183,7 @@ def _overcommitted(
             who = f"Without {without}, structures" if without else "Structures"
             yield finding(
                 "SCM_OVERCOMMITTED",
-                f"{who} in {name} may use {format_mib(wanted)} of storage-class memory together, but it has {format_mib(there)}.",
+                f"{who} in {name} may use {format_mib(wanted)} of storage-class memory together, but it has only {format_mib(there)}.",
             )
 
 

@@ -81,7 +81,7 @@ class ThresholdQuestion(Explained):
         "initsize", description="the storage for which the rules are chosen: INITSIZE, or SIZE"
     )
     hold: Annotated[
-        int | Absent, Whole(lowest=1), Label("To be held", "messages", "Empty: the planned backlog.")
+        int | Absent, Whole(lowest=1), Label("To be held", "messages", "If empty, the planned backlog.")
     ] = Field(None, description="messages that must be held; absent: the planned backlog")
     typical: Annotated[
         int | Absent,
@@ -699,7 +699,7 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
         elif chosen.ibm_threshold is None:
             capacity += ", more than is available by IBM's formula; the fill model decides."
         elif three.threshold > chosen.ibm_threshold:
-            capacity += f", so IBM's formula asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
+            capacity += f", so IBM's formula requires {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
         elif three.threshold == chosen.ibm_threshold:
             capacity += ", so this is the result of IBM's formula, rounded down."
         else:
@@ -743,7 +743,7 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
     )
     if bench.asked.margin_percent is None:
         yield Assumption(
-            f"IBM's margin of {choices['margin_percent']} % is reduced where it would lower the last threshold below "
+            f"IBM's margin of {choices['margin_percent']} % is reduced if it would lower the last threshold below "
             f"{choices['threshold_without_margin']} %, as in IBM's two examples.",
             Basis.DERIVED,
             tables.source("mq_offload", "Capacity"),
@@ -812,7 +812,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
         first = min(step.at_messages for step in now.offload_steps if step.threshold)
         yield finding(
             "OFFLOADS_IN_NORMAL_RUNNING",
-            f"The plan's rules for {name} start at {first} messages, but normal running has {bench.typical}.",
+            f"The plan's rules for {name} start at {first} messages, but normal running already holds {bench.typical}.",
             field=f"{at}/offload/rules",
             structure=name,
         )
@@ -848,7 +848,7 @@ def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
     asks = (
         "would reserve all of the space"
         if chosen.ibm_threshold is None
-        else f"would ask for OFFLD3TH({chosen.ibm_threshold})"
+        else f"would require OFFLD3TH({chosen.ibm_threshold})"
     )
     return (
         f"Offload does not let {name} hold more messages of this mix: {why}. Therefore IBM's default thresholds are kept, "

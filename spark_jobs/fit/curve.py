@@ -54,7 +54,7 @@ WIDEST = 0.1
 planning."""
 WIDEST_APART = 0.25
 """The same limit for the cost of an entry or of an element; if an interval is wider, only the bundle is reported."""
-OUTLIER = "farther from the line of the others than chance explains"
+OUTLIER = "farther from the line of the others than chance would explain"
 EARLIER = "with a different base than now: allocated before the coupling facility was empty on"
 """The beginning of a reason for leaving a point out; the day follows."""
 OTHER_RATIO = "at a different ratio than most, and too few to separate the costs of entries and elements"
@@ -413,7 +413,7 @@ def _too_alike(sizes: Floats) -> str | None:
         return None
     return (
         f"All {len(sizes)} allocations have between {_mib(smallest)} and {_mib(largest)}: too similar to separate the base "
-        f"from the cost of entries. The largest should have at least {LEAST_SPREAD:g} times the smallest."
+        f"from the cost of entries. The largest should be at least {LEAST_SPREAD:g} times as large as the smallest."
     )
 
 
@@ -421,7 +421,7 @@ def _too_wide(bundle: Estimate, confidence: float) -> str | None:
     if _half(bundle) <= WIDEST * abs(bundle.value):
         return None
     return (
-        f"The allocations lie too far off one line: an entry with its elements would cost {bundle.value:.0f} bytes, "
+        f"The allocations are too far from a single line: an entry with its elements would cost {bundle.value:.0f} bytes, "
         f"{bundle.low:.0f} to {bundle.high:.0f} with a confidence of {100 * confidence:g} %."
     )
 

@@ -89,7 +89,7 @@ OTHER_KIND = "CSQ_ADMIN holds no messages: its base differs"
 PASSING = (
     "seen on single days, between days with other figures: an alter or rebuild in progress, or a wrong figure"
 )
-SCARCE = "seen on single days, and only for a part of them"
+SCARCE = "seen on single days, and only for part of each day"
 
 REPEATED = "with the totals of another allocation of the structure: the same observation again"
 SAME_TIME = dt.timedelta(hours=26)
@@ -261,7 +261,7 @@ def _why(before: Stretch, after: Stretch) -> str:
     if not _near(before.size_bytes, after.size_bytes):
         return f"altered from {_size(before.size_bytes)} to {size}"
     if not _near(before.elements_per_entry, after.elements_per_entry):
-        return f"ratio altered at {size}, from {before.elements_per_entry:.3g} to {after.elements_per_entry:.3g} elements an entry"
+        return f"ratio altered at {size}, from {before.elements_per_entry:.3g} to {after.elements_per_entry:.3g} elements per entry"
     return f"totals altered at {size}, from {before.entries:.0f} to {after.entries:.0f} entries"
 
 

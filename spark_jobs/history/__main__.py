@@ -70,7 +70,7 @@ def instant(text: str) -> dt.datetime:
         found = dt.datetime.fromisoformat(text)
         return found.astimezone(dt.UTC) if found.tzinfo else found.replace(tzinfo=dt.UTC)
     except (ValueError, OverflowError):  # OverflowError: the first or last day of the calendar
-        message = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
+        message = f"{text!r} is not a day or time such as 2026-11-20 or 2026-11-20T09:00:00Z"
         raise argparse.ArgumentTypeError(message) from None
 
 
@@ -80,8 +80,8 @@ def _parser() -> argparse.ArgumentParser:
 
     export = commands.add_parser("export", help="write a table's rows as CSV")
     export.add_argument("--table", required=True, choices=USAGE_TABLES)
-    export.add_argument("--qsg", metavar="Q", help="of this queue-sharing group only")
-    export.add_argument("--structure", metavar="S", help="of this structure only, by MQ's name or XCF's")
+    export.add_argument("--qsg", metavar="Q", help="only rows of this queue-sharing group")
+    export.add_argument("--structure", metavar="S", help="only rows of this structure, by its MQ or XCF name")
     export.add_argument(
         "--from", dest="start", type=instant, metavar="T", help="intervals that end after this"
     )
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         "--retention-days",
         type=int,
         metavar="N",
-        help="keep this many days, today included; 0 (default) keeps all",
+        help="keep this many days, including today; 0 (default) keeps all",
     )
     for command in commands.choices.values():
         command.add_argument(

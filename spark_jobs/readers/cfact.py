@@ -171,7 +171,7 @@ def read_json(
             else:
                 collector.problem(line, "The object names no structure with its size or entries.")
     if not rows:
-        msg = "The file has no structures with their figures."
+        msg = "The file contains no structures with figures."
         raise NotReadable(msg)
     _Reader(collector, zone, observed_at).take(rows, qsg_of)
 

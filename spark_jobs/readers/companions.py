@@ -28,7 +28,7 @@ def read_qsg_map(path: Path) -> dict[tuple[str, str], str]:
         # A truncated text is not JSON, so a longer file is refused.
         content = json.loads(TextFile(path).whole()[:LONGEST_TEXT])
     except (ValueError, RecursionError):
-        _refuse(f"{path.name} is not JSON, or too long for a QSG map.")
+        _refuse(f"{path.name} is not JSON, or is too long for a QSG map.")
     entries = content.get("entries") if isinstance(content, dict) and content.get("kind") == QSG_MAP else None
     if not isinstance(entries, list) or len(entries) > MOST_ENTRIES:
         _refuse(

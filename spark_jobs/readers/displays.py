@@ -25,11 +25,11 @@ _PERCENT: Final = 100
 _FROM_MEMORY: Final = {
     "CFSTATUS": (
         "DISPLAY CFSTATUS: the keywords' units are from memory of IBM's manual: SIZEMAX in KB, SIZEUSED in whole percent "
-        "of it, ENTSMAX without what is in storage-class memory."
+        "of it, ENTSMAX excluding what is in storage-class memory."
     ),
-    "CFSTRUCT": "DISPLAY CFSTRUCT: the shape of the answer is from memory; sizes without a unit are taken in KB.",
+    "CFSTRUCT": "DISPLAY CFSTRUCT: the format of the response is from memory; sizes without a unit are read as KB.",
     "IXC360I": (
-        "D XCF,STR: the lines below the allocation time are read from memory of z/OS, for no published sample was found; "
+        "D XCF,STR: the lines below the allocation time are read from memory of z/OS, because no published sample was found; "
         "the columns and rows of SPACE USAGE are published (APAR PH39578)."
     ),
 }
@@ -154,8 +154,8 @@ class DisplayReader:
         """Return the group and structure; None if the queue manager is in no group or is not named."""
         if found.queue_manager is None:
             message = (
-                f"The text does not name the queue manager that reported {found.name}: left out. Paste the whole answer, "
-                "with its first line, CSQM201I and the queue manager's name."
+                f"The text does not name the queue manager that reported {found.name}: left out. Paste the complete "
+                "response, including its first line, which has CSQM201I and the queue manager's name."
             )
             self._to.problem(found.line, message)
             return None

@@ -234,8 +234,8 @@ def _csv_rows(file: TextFile, collector: Collector) -> Iterator[_Row]:
             yield _CsvRow(line, table, cells, index)
     if index is None:
         msg = (
-            "No line with the headings Date, Time, LPAR, QMgr was found. Without headings (-h no, -f SQL) the columns "
-            "could only be guessed: run mqsmfcsv again with CSV output and headings."
+            "No line with the headings Date, Time, LPAR, QMgr was found. Without headings (-h no, -f SQL), "
+            "the columns could only be guessed: run mqsmfcsv again with CSV output and headings."
         )
         raise NotReadable(msg)
 

@@ -42,7 +42,9 @@ _END: Final = ("intervalend", "endtime", "datetime", "timestamp")
 _START: Final = ("intervalstart", "starttime")
 _ALL_PERCENT: Final = 100
 _LONGEST_LENGTH: Final = re.compile(r"(?P<h>[0-9]{2})[:.](?P<m>[0-9]{2})[:.](?P<s>[0-9]{2})")
-_FROM_MEMORY: Final = "RMF overview: the conditions' names are IBM's, the shape of the file is from memory."
+_FROM_MEMORY: Final = (
+    "RMF overview: the names of the conditions are IBM's; the format of the file is from memory."
+)
 
 
 @dataclass(slots=True)
@@ -68,7 +70,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
     """Read a CSV file of overview conditions.
 
     Raises:
-        NotReadable: No heading has a condition and a structure.
+        NotReadable: No heading contains a condition and a structure.
     """
     collector.note(_FROM_MEMORY)
     table = CsvTable(
@@ -76,7 +78,7 @@ def read_overview(file: TextFile, collector: Collector, *, zone: Zone, qsg_of: Q
         collector,
         is_heading=lambda cells: any(_HEADING.search(cell.upper()) for cell in cells),
         missing=(
-            "No heading has a condition and a structure. Columns are recognized by headings such as LDECTR(SQ03APP1) "
+            "No heading contains a condition and a structure. Columns are recognized by headings such as LDECTR(SQ03APP1) "
             "for list entries and DECTR(SQ03APP1) for data elements: replace your own headings with them."
         ),
     )

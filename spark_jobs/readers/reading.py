@@ -57,7 +57,9 @@ def read(
     _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
     # This is known only now, because the file was decompressed while it was read.
     if file.is_cut:
-        collector.problem(0, "The compressed file is truncated: the part before the end was read.")
+        collector.problem(
+            0, "The compressed file is truncated: only the part before the truncation was read."
+        )
     return collector.result()
 
 
@@ -82,8 +84,8 @@ def _read(
             found = DisplayReader(collector, observed=observed, qsg_of=qsg_of).read(file.whole())
             if not found:
                 msg = (
-                    f"Nothing of {KIND_TITLES[collector.kind]} was found in {file.path.name}: paste the whole answer, "
-                    "with its first line."
+                    f"{file.path.name} contains no {KIND_TITLES[collector.kind]}: paste the complete "
+                    "response, including its first line."
                 )
                 raise NotReadable(msg)
 

@@ -132,7 +132,7 @@ def _row(
             _check(used <= of, f"{in_use} {used} is more than {total} {of}")
     if "queue" not in types:
         kind = values.get("in_use_kind") or ("interval_maximum" if length else "at_end")
-        _check(kind in IN_USE_KINDS, f"in_use_kind {shown(kind)} is neither of {', '.join(IN_USE_KINDS)}")
+        _check(kind in IN_USE_KINDS, f"in_use_kind {shown(kind)} is not one of {', '.join(IN_USE_KINDS)}")
         values["in_use_kind"] = kind
     return values | {
         "source": "template",
@@ -168,7 +168,7 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
         message = f"{name}: {error}"
         raise BadValue(message) from None
     is_clean = text.isprintable() and len(text) <= _LONGEST_TEXT
-    _check(is_clean, f"{name}: {shown(text)} is too long or has characters that names cannot have")
+    _check(is_clean, f"{name}: {shown(text)} is too long or contains characters that names cannot contain")
     return text
 
 

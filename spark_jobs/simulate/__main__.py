@@ -107,9 +107,9 @@ def _parser() -> argparse.ArgumentParser:
         "--last-day",
         type=dt.date.fromisoformat,
         metavar="DAY",
-        help=f"last day, such as 2026-11-20 (otherwise the first is {FIRST_DAY})",
+        help=f"last day, such as 2026-11-20 (by default, the first day is {FIRST_DAY})",
     )
-    add("--days-per-file", type=int, default=1, metavar="N", help="days of each dump (default 1)")
+    add("--days-per-file", type=int, default=1, metavar="N", help="days per dump (default 1)")
     add("--force", action="store_true", help="replace an earlier simulation")
     add("--progress", action="store_true", help="print progress")
     return parser

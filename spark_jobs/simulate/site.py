@@ -80,11 +80,11 @@ class Options:
             message = f"--seed: {self.seed} is not between 0 and {LARGEST_SEED}."
             raise OptionsInvalid(message)
         if self.interval_minutes < 1 or MINUTES_A_DAY % self.interval_minutes:
-            message = f"--interval-minutes: {self.interval_minutes} does not divide a day; 5, 10, 15, 30, 60 and 1440 do."
+            message = f"--interval-minutes: {self.interval_minutes} does not divide a day evenly; use 5, 10, 15, 30, 60 or 1440."
             raise OptionsInvalid(message)
         if not dt.date(2000, 1, 1) <= self.first_day <= dt.date(2040, 1, 1) - dt.timedelta(days=self.days):
             # The hardware clock of the records ends in 2042, and nothing shared was allocated in 1999.
-            message = f"--last-day: {self.days} days from {self.first_day} on: not between 2000 and 2040."
+            message = f"--last-day: {self.days} days from {self.first_day} are not all between 2000 and 2040."
             raise OptionsInvalid(message)
         return self
 

@@ -74,7 +74,7 @@ class _Decoder:
     ) -> None:
         unknown = set(sections) - set(SECTIONS)
         if unknown:
-            message = f"no section {', '.join(sorted(unknown))}: there are {', '.join(SECTIONS)}"
+            message = f"no section {', '.join(sorted(unknown))}: the sections are {', '.join(SECTIONS)}"
             raise ValueError(message)
         self.file = file
         self.sections = tuple(section for section in SECTIONS if section in sections)

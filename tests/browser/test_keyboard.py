@@ -363,7 +363,7 @@ def enter_log_read_rate(page: Page) -> None:
     page.keyboard.type("250")
     page.keyboard.press("Enter")
     heading(page, "Backup and recovery")
-    expect(page.get_by_role("row", name="Logs are read at 250 MB a second given")).to_be_visible()
+    expect(page.get_by_role("row", name="Logs are read at 250 MB per second given")).to_be_visible()
 
 
 def enter_queue_managers(page: Page) -> None:

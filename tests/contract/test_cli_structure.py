@@ -81,7 +81,7 @@ def test_answer_has_the_entries_and_elements_that_the_messages_need(
         (140, 2, "entries"),
         (141, 3, "entries"),
         (908, 5, "entries"),
-        (909, 6, "entries"),  # six elements an entry is the ratio itself: a tie
+        (909, 6, "entries"),  # six elements per entry is the ratio itself: a tie
         (1024, 6, "entries"),
         (1164, 6, "entries"),  # 1164 + 372 = 1536 = 6 x 256: the z16 report's boundary
         (1165, 7, "elements"),

@@ -125,14 +125,14 @@ CASES: dict[str, Case] = {
     "CFCC_LEVEL_WITHOUT_FIGURES": Case(
         "info",
         "/cfcc_level",
-        "CFCC level 16. The figures of the next higher level, 17, are used, which errs on the large side",
+        "CFCC level 16. The figures for the next higher level, 17, are used, which errs on the large side",
         raised={"cfcc_level": 16},
         near={"cfcc_level": 21},
     ),
     "CFCC_LEVEL_ABOVE_FIGURES": Case(
         "warning",
         "/cfcc_level",
-        "CFCC level 26. The figures of level 25 are used.*may be too small",
+        "CFCC level 26. The figures for level 25 are used.*may be too small",
         raised={"cfcc_level": 26},
         near={"cfcc_level": 25},
     ),
@@ -193,7 +193,7 @@ CASES: dict[str, Case] = {
     "ADMIN_FIGURE_FROM_NEXT_LEVEL": Case(
         "warning",
         None,
-        "ends before 32 queue managers. The figure of the next higher level is used",
+        "ends before 32 queue managers. The figure for the next higher level is used",
         raised={"queue_managers": 32, "cfcc_level": 14},
         near={"queue_managers": 31, "cfcc_level": 14},
         structure="CSQ_ADMIN",

@@ -292,7 +292,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
             if is_slash and plain.startswith("/*", position):
                 end = lines[at - 1][1]
                 problems.append(
-                    TextProblem(at, "remark", "a remark that is not closed cannot be read.", "/*")
+                    TextProblem(at, "remark", "a comment that is not closed cannot be read.", "/*")
                 )
                 kind = "remark"
             else:
@@ -419,7 +419,7 @@ class _Reading:
                 self.tell(opening, "closed", message, keyword)
                 break
             if kind == "open":
-                message = f"a parenthesis inside {shown(keyword)}(...), in line {self.line(number)}: its own is not closed."
+                message = f"a parenthesis inside {shown(keyword)}(...), on line {self.line(number)}: its own is not closed."
                 self.tell(opening, "inside", message, keyword)
                 number, closing = self._step_back(values, opening, number)
                 break

@@ -156,7 +156,7 @@ def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
 
 
 def _without_end(found: Record) -> LineProblem:
-    message = f"The answer on {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been truncated here."
+    message = f"The response for {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been truncated here."
     return LineProblem(found.last_line, message)
 
 

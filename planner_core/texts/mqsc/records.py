@@ -243,7 +243,7 @@ class _Reader:
             self.made[-1].is_cut = True
         else:
             self.problems.append(
-                LineProblem(line, "The answer that begins here was cut off before its first value.")
+                LineProblem(line, "The response that begins here was truncated before its first value.")
             )
 
     def _take(self) -> None:

@@ -263,7 +263,7 @@ class _Reading:
         text = block.text
         starts = list(_STRNAME.finditer(text))
         if block.message_id and not starts:
-            self.problems.append(LineProblem(block.line, "IXC360I without the line STRNAME:."))
+            self.problems.append(LineProblem(block.line, "IXC360I does not contain the line STRNAME:."))
         head = _HEAD_CLOCK.search(text)
         shown = _clock(head["clock"]) if head else None
         if shown and block.stamp and block.stamp.day:
@@ -358,7 +358,7 @@ class _Reading:
         )
         if not found:
             self.problems.append(
-                LineProblem(block.line, "IXC585E without STRUCTURE ... IN COUPLING FACILITY.")
+                LineProblem(block.line, "IXC585E does not contain STRUCTURE ... IN COUPLING FACILITY.")
             )
             return
         version = re.search(r"PHYSICAL\s+STRUCTURE\s+VERSION" + _VERSION.pattern, block.text)
@@ -369,7 +369,9 @@ class _Reading:
         before = len(self.problems)
         counts = part.counts()
         if not counts and len(self.problems) == before:
-            self.problems.append(LineProblem(block.line, "IXC585E without counts IN USE: and TOTAL:."))
+            self.problems.append(
+                LineProblem(block.line, "IXC585E does not contain the counts IN USE: and TOTAL:.")
+            )
         event = FullEvent(
             line=block.line,
             name=found["name"],
@@ -388,7 +390,7 @@ class _Reading:
             re.IGNORECASE,
         )
         if not found:
-            self.problems.append(LineProblem(block.line, "IXC582I without STRUCTURE ... ALLOCATED."))
+            self.problems.append(LineProblem(block.line, "IXC582I does not contain STRUCTURE ... ALLOCATED."))
             return
         before = len(self.problems)
         percent = part.match("EMC STORAGE PERCENTAGE", re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)"))
@@ -428,7 +430,7 @@ class _Reading:
         part = _Part(block, 0, len(block.text), self.problems)
         found = re.search(rf"FOR\s+STRUCTURE\s+(?P<name>{STRUCTURE_PATTERN})", block.text)
         if not found:
-            self.problems.append(LineProblem(block.line, "IXC588I without FOR STRUCTURE."))
+            self.problems.append(LineProblem(block.line, "IXC588I does not contain FOR STRUCTURE."))
             return
         self.alters.append(
             AlterStarted(
@@ -447,7 +449,7 @@ class _Reading:
         head = block.text[: start.start()] if start else block.text
         name = re.search(rf"STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{STRUCTURE_PATTERN})(?![A-Z0-9$#@_])", head)
         if not name:
-            self.problems.append(LineProblem(block.line, "IXL015I without the name of a structure."))
+            self.problems.append(LineProblem(block.line, "IXL015I does not contain the name of a structure."))
             return
         connector = re.search(r"CONNECTOR\s+NAME\s*:?\s+(?P<name>[A-Z$#@][A-Z0-9$#@_]{0,15})", block.text)
         base = Refusal(
@@ -459,7 +461,7 @@ class _Reading:
         answers = list(_answers(block, start.end() if start else len(block.text)))
         if not answers:
             self.problems.append(
-                LineProblem(block.line, "IXL015I without the answers of coupling facilities.")
+                LineProblem(block.line, "IXL015I does not contain the responses of coupling facilities.")
             )
         for line, facility, answer in answers:
             part = _Part(Block(None, block.lines), 0, 0, self.problems)

@@ -66,7 +66,7 @@ def _sizes(structure: StructureResult) -> Iterator[str]:
     if threshold:
         yield f"IXC585E  when entries or elements are {threshold} % in use; IXC586I when they are below it again"
     else:
-        yield "IXC585E  is never issued: FULLTHRESHOLD(0) switches monitoring off"
+        yield "IXC585E  is never issued: FULLTHRESHOLD(0) turns monitoring off"
     if structure.load is not None:
         load = structure.load
         yield f"Planned  {load.demand.messages} messages"
@@ -83,7 +83,7 @@ def _sizes(structure: StructureResult) -> Iterator[str]:
 def _look(structure: StructureResult) -> Iterator[str]:
     yield "Look:"
     yield f"  D XCF,STR,STRNAME={structure.cfrm_name}"
-    yield "     (entries and elements in use against their totals: either one fills it)"
+    yield "     (compare entries and elements in use with their totals: either can fill it)"
     yield f"  DISPLAY CFSTATUS({structure.name}) ALL"
 
 
@@ -242,8 +242,8 @@ def _system(structure: StructureResult) -> Iterator[str]:
     yield from _look(structure)
     yield ""
     yield "On IXC585E, or when shared channels or group units of recovery fail:"
-    yield "1. Count active shared channels and unresolved group units of recovery against the plan;"
-    yield "   resolve what is in doubt."
+    yield "1. Compare the active shared channels and unresolved group units of recovery with the plan;"
+    yield "   resolve units of recovery that are in doubt."
     yield from _grow(structure, 2)
 
 
@@ -265,7 +265,7 @@ def _admin(structure: StructureResult) -> Iterator[str]:
     yield ""
     yield from _look(structure)
     yield ""
-    yield "A full administrative structure shows itself indirectly:"
+    yield "A full administrative structure shows only indirect symptoms:"
     yield "- commands get no response;"
     yield "- queue managers fail while they process a commit;"
     yield "- they end with 00C51165 and 00C510AB when its entries or its elements are all in"

@@ -61,13 +61,13 @@ def _held(command: str) -> str:
 
 _TOP: Final = (
     "If you paste all of these lines, nothing changes: each SETXCF command is in a comment, and only DISPLAY commands are outside of one.",
-    "To issue a command, copy that line without the slash and asterisk at either end. A console answers a comment with "
-    "a message that it is not a command, and does nothing else.",
+    "To issue a command, copy that line without the slash and asterisk at either end. A console responds to a comment "
+    "with a message that it is not a command, and does nothing else.",
     "Rebuild: an allocated structure keeps its sizes, and a change of its policy is pending, until it is rebuilt. A rebuild "
-    "takes a new INITSIZE and SIZE only if all connectors allow alter.",
-    "Alter: enlarges a structure in place, to a value above its current size and below SIZE. It cannot pass the maximum that "
-    "was fixed when the structure was allocated. SIZE= is in K. IXC533I shows the size that was reached.",
-    "cfplan diff compares the plan with what runs and lists only the commands that are needed, in their order.",
+    "applies a new INITSIZE and SIZE only if all connectors allow alter.",
+    "Alter: enlarges a structure in place, to a value above its current size and below SIZE. It cannot exceed the maximum "
+    "that was set when the structure was allocated. SIZE= is in K. IXC533I shows the size that was reached.",
+    "cfplan diff compares the plan with the running configuration and lists only the commands that are needed, in order.",
 )
 
 
@@ -77,7 +77,7 @@ def setxcf(result: PlanResult) -> str:
     lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
     for sentence in _TOP:
         lines += _remarks(sentence)
-    lines += ["", *_remarks("Policy, to activate it after IXCMIAPU has updated it:")]
+    lines += ["", *_remarks("To activate the policy after IXCMIAPU has updated it:")]
     # Displays change nothing, so they are outside of remarks.
     lines.append("D XCF,POLICY,TYPE=CFRM")
     lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))

@@ -149,7 +149,7 @@ def test_from_running_prints_a_valid_plan(files: Path, capsys: pytest.CaptureFix
         (["merge", "plan.yaml"], "--policy"),
         (["diff", "plan.yaml", "--current", "plan.yaml"], "contains nothing about the running system"),
         (["diff", "policy.txt", "--current", "policy.txt"], "not YAML"),
-        (["from-running", "displays.txt"], "No structure ends in CSQ_ADMIN"),
+        (["from-running", "displays.txt"], "No structure name ends in CSQ_ADMIN"),
     ],
 )
 def test_unreadable_input_is_reported_with_exit_code_2(
@@ -172,7 +172,7 @@ def test_unreadable_input_is_reported_with_exit_code_2(
 def test_damaged_policy_is_reported_with_its_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "policy.txt").write_text(POLICY.replace("INITSIZE(131072)", "INITSIZE(131072"), encoding="utf-8")
     assert main(["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]) == 2
-    assert "Line 14: A parenthesis inside INITSIZE(...), in line 15" in capsys.readouterr().err
+    assert "Line 14: A parenthesis inside INITSIZE(...), on line 15" in capsys.readouterr().err
 
 
 def test_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,7 +134,7 @@ def test_command_returns_the_exit_code_of_the_reader(
             "skipped that hour",
         ),
         (["ingest", "--observed-at", "2199-03-31T02:30Z", "x"], "is in the future"),
-        (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
+        (["ingest", "--qsg", "SYSA=SQ03", "x"], "does not have the form SID:QMGR=QSG"),
         (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
         (["ingest", "--observed-at", "2024-11-21T09:30", "x"], "time zone of that time"),
         (["ingest", "--kind", "vsam", "x"], "invalid choice"),

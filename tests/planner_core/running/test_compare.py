@@ -518,7 +518,7 @@ def test_rebuild_above_initsize_is_reported() -> None:
     (told,) = by_code(found, "REBUILD_ABOVE_INITSIZE")
     assert "a rebuild needs more than INITSIZE" in told
     (why,) = [step.why for step in found.commands if step.command == REBUILD]
-    assert "does not fit INITSIZE 256M" in why
+    assert "does not fit in INITSIZE 256M" in why
     assert found.after.structures["SQ03APP1"].size_bytes == found.structures[1].in_use_bytes
     little = compare(result(), read_running([display(**FULL, in_use=(20, 20)), ADMIN]))
     assert not by_code(little, "REBUILD_ABOVE_INITSIZE")

@@ -190,7 +190,7 @@ GOOD = " STRUCTURE NAME(SQ03APP1)\n   SIZE(1024)\n   PREFLIST(CF01)\n"
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        (GOOD + " /* A REMARK\n STRUCTURE NAME(B) SIZE(1)\n", 4, "a remark that is not closed"),
+        (GOOD + " /* A REMARK\n STRUCTURE NAME(B) SIZE(1)\n", 4, "a comment that is not closed"),
         (" STRUCTURE NAME(A)\n SIZE(1024\n PREFLIST(CF01)\n", 2, r"a parenthesis inside SIZE\(\.\.\.\)"),
         (" STRUCTURE NAME(A)\n SIZE(1024\n", 2, r"SIZE\( is not closed"),
         (GOOD + "   SIZE(2048)\n", 4, "SIZE appears twice in one statement"),

@@ -89,7 +89,7 @@ def test_new_ratio_at_the_same_size_splits_the_series() -> None:
         *seen("A", range(10, 20), 512, 300_000, 1_300_000),
     ]
     (cut,) = cuts_of(gather(points).stretches)
-    assert cut.why == "ratio altered at 512M, from 6 to 4.33 elements an entry"
+    assert cut.why == "ratio altered at 512M, from 6 to 4.33 elements per entry"
 
 
 def test_return_to_an_earlier_size_gives_two_splits_and_two_points() -> None:

@@ -302,7 +302,7 @@ def test_large_dump_without_java_is_read_in_one_process(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(*_: object, **__: object) -> None:
-        message = "No Java that runs Spark was found."
+        message = "No Java that can run Spark was found."
         raise JavaNotFoundError(message)
 
     monkeypatch.setattr("spark_jobs.session.find_java", none)

@@ -62,7 +62,7 @@ def test_recovery_page_has_the_figures_of_the_core(app: FastAPI) -> None:
         f"{found.log_bytes_per_hour / mib:.1f}",
         f"{found.log_bytes_between / mib:.1f}",
     ]
-    assert row(answer, "Logs are read at") == ["50", "MB a second", "given", "entered below"]
+    assert row(answer, "Logs are read at") == ["50", "MB per second", "given", "entered below"]
     assert row(answer, "A structure must be back within")[:3] == ["60", "minutes", "assumed"]
 
 

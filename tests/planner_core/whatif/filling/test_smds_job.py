@@ -268,7 +268,7 @@ def test_dsgroups_that_give_the_same_data_set_are_reported() -> None:
     assert [(each.structure, each.message) for each in job.findings] == [
         (
             "B",
-            "DSGROUP(MQ.QM02.*) of B gives the data set MQ.QM02.QM02, which is also a data set of A: "
+            "DSGROUP(MQ.QM02.*) of B results in the data set MQ.QM02.QM02, which is also a data set of A: "
             "each structure needs its own data sets.",
         )
     ]

@@ -112,7 +112,7 @@ CASES = {
     "SCM_OVERCOMMITTED": Case(
         ([cf("CF01", scm="8G")], [a(scm=SCM), structure("B", scm=SCM)]),
         ([cf("CF01", scm="16G")], [a(scm=SCM), structure("B", scm=SCM)]),
-        r"16\.0 GiB of storage-class memory together, but it has 8,192\.0 MiB",
+        r"16\.0 GiB of storage-class memory together, but it has only 8,192\.0 MiB",
         at=None,
         structure=None,
     ),

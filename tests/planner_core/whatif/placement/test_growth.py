@@ -123,7 +123,7 @@ def test_growth_extends_the_horizon_of_the_plan_at_its_rate() -> None:
 
 
 def test_default_growth_rate_is_reported_as_an_example() -> None:
-    assert any("10 percent a year is an example" in each for each in ask(plan()).assumptions)
+    assert any("10 percent per year is used as an example" in each for each in ask(plan()).assumptions)
     assert not any("example" in each for each in ask(plan(), growth=Decimal(10)).assumptions)
 
 

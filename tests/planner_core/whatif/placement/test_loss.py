@@ -343,7 +343,7 @@ def test_storage_class_memory_of_one_facility_may_be_overcommitted_after_a_loss(
     found = answer([cf("CF01", scm="16G"), cf("CF02", scm="12G")], [structure("A", "4G", scm=SCM), b])
     told = [each.message for each in found.findings if each.code == "SCM_OVERCOMMITTED"]
     assert told == [
-        "Without CF01, structures in CF02 may use 16.0 GiB of storage-class memory together, but it has 12.0 GiB."
+        "Without CF01, structures in CF02 may use 16.0 GiB of storage-class memory together, but it has only 12.0 GiB."
     ]
 
 
