@@ -102,7 +102,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     if any(structure.db2 and structure.db2.lob_bytes_when_full for structure in applications):
         yield finding(
             "DB2_LOB_SPACE_ASSUMED",
-            "LOB space in Db2 is calculated like SMDS space: whole 4 KB pages with the same assumed header and share on top. "
+            "LOB space in Db2 is calculated like SMDS space: whole 4 KB pages with the same assumed header and the same additional share. "
             "IBM publishes no figure for it.",
         )
     if any(structure.smds and structure.smds.data_set_bytes_when_full for structure in applications):

@@ -45,7 +45,7 @@ def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Findin
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
         yield finding(
             "PLACEMENT_ORDER_MATTERS",
-            "If structures are allocated in a different order, other structures cannot be placed. A plan does not determine "
+            "If structures are allocated in a different order, different structures cannot be placed. A plan does not determine "
             "which queue manager connects first.",
         )
     for each in allocation.placed:

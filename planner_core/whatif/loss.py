@@ -179,7 +179,7 @@ class Loss(Answer):
     order_matters: Annotated[
         bool,
         Field(
-            description="If structures are allocated in a different order, other structures cannot be placed."
+            description="If structures are allocated in a different order, different structures cannot be placed."
         ),
     ]
     endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
