@@ -54,7 +54,7 @@ def _check(pattern: re.Pattern[str], value: str, rule: str) -> str:
 def qsg(value: str) -> str:
     """Check a queue-sharing group name: 1 to 4 characters."""
     return _check(
-        _QSG, value, "a queue-sharing group has 1 to 4 characters A-Z 0-9 $ # @, the first a letter"
+        _QSG, value, "a queue-sharing group name has 1 to 4 characters A-Z 0-9 $ # @, starting with a letter"
     )
 
 
@@ -63,12 +63,12 @@ def queue_manager(value: str) -> str:
     return _check(
         _QUEUE_MANAGER,
         value,
-        "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first not a digit",
+        "a z/OS queue manager name has 1 to 4 characters A-Z 0-9 $ # @, not starting with a digit",
     )
 
 
 def cfstruct(value: str) -> str:
-    """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
+    """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, starting with a letter, without the group's name."""
     # Checked before the syntax: users need to know why these two names are refused, not which characters are allowed.
     if value == ADMIN_STRUCTURE:
         msg = "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
@@ -76,25 +76,31 @@ def cfstruct(value: str) -> str:
     if value == SYSTEM_STRUCTURE:
         msg = "CSQSYSAPPL is generated from the key 'system': leave it out of the structures."
         raise NameSyntax(msg)
-    rule = "a CFSTRUCT has 1 to 12 characters A-Z 0-9, the first a letter, without the name of the group"
+    rule = "a CFSTRUCT name has 1 to 12 characters A-Z 0-9, starting with a letter, without the name of the group"
     return _check(_CFSTRUCT, value, rule)
 
 
 def coupling_facility(value: str) -> str:
     """Check the CFRM name of a coupling facility: 1 to 8 characters."""
-    return _check(_CF, value, "a coupling facility has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
+    return _check(
+        _CF, value, "a coupling facility name has 1 to 8 characters A-Z 0-9 $ # @ _, starting with a letter"
+    )
 
 
 def structure(value: str) -> str:
     """Check the CFRM name of a structure: 1 to 16 characters."""
     return _check(
-        _STRUCTURE, value, "a CFRM structure has 1 to 16 characters A-Z 0-9 $ # @ _, the first a letter"
+        _STRUCTURE,
+        value,
+        "a CFRM structure name has 1 to 16 characters A-Z 0-9 $ # @ _, starting with a letter",
     )
 
 
 def policy(value: str) -> str:
     """Check a CFRM policy name: 1 to 8 characters."""
-    return _check(_POLICY, value, "a CFRM policy has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
+    return _check(
+        _POLICY, value, "a CFRM policy name has 1 to 8 characters A-Z 0-9 $ # @ _, starting with a letter"
+    )
 
 
 def label(value: str) -> str:
@@ -104,7 +110,7 @@ def label(value: str) -> str:
 
 def queue(value: str) -> str:
     """Check a queue name: 1 to 48 characters, case-sensitive."""
-    return _check(_QUEUE, value, "a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %")
+    return _check(_QUEUE, value, "a queue name has 1 to 48 characters A-Z a-z 0-9 . / _ %")
 
 
 def finding_code(value: str) -> str:

@@ -19,7 +19,7 @@ _NOTHING = object()
 
 _SENTENCES = {
     "missing": "is required",
-    "string_pattern_mismatch": "is not allowed here: a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %",
+    "string_pattern_mismatch": "is not allowed here: a queue name has 1 to 48 characters A-Z a-z 0-9 . / _ %",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "string_type": "must be text in quotes",

@@ -260,14 +260,14 @@ def _text(qsg: str, sets: Sequence[DataSet], load: Load) -> str:
 
 _REMARKS: Final[Mapping[Load, Sequence[str]]] = {
     "backlog": (
-        "Primary: the planned messages over 63 KB, what the offload rules",
-        "offload when the backlog is 150 % of the planned one, and a",
-        "DSBLOCK for each queue; 100 MiB at least, but no more than a",
-        "structure full at SIZE needs. All puts may come to one queue",
-        "manager, whose data set then holds all of them. Beyond that, a",
-        "data set of a structure with DSEXPAND(YES) grows by its secondary",
-        "space. With DSEXPAND(NO) it has none: its primary space is what a",
-        "structure full at SIZE needs.",
+        "Primary: the planned messages over 63 KB, those that the offload",
+        "rules offload when the backlog is 150 % of the planned one, and a",
+        "DSBLOCK for each queue; at least 100 MiB, but no more than a",
+        "structure that is full at SIZE needs. All puts may come to one",
+        "queue manager, whose data set then holds all of them. Beyond that,",
+        "a data set of a structure with DSEXPAND(YES) grows by its",
+        "secondary space. With DSEXPAND(NO), it has none: its primary space",
+        "is the space that a structure full at SIZE needs.",
     ),
     "size": (
         "Primary: all messages that are offloaded when the structure is",
