@@ -26,7 +26,7 @@ def check_fitted(
     apart = ""
     if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
         entry, element = _cost(fit.entry, fit.entry_interval), _cost(fit.element, fit.element_interval)
-        apart = f", or {entry} for an entry alone and {element} for an element alone"
+        apart = f", or {entry} for an entry and {element} for an element counted separately"
     level = "not known" if fit.cfcc_level is None else str(fit.cfcc_level)
     to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
     yield finding(
