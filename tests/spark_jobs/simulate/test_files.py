@@ -189,7 +189,7 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
         ("--interval-minutes", "0", "--interval-minutes"),
         ("--seed", "-1", "--seed: -1"),
         ("--last-day", "yesterday", "'yesterday' is not a day"),
-        ("--last-day", "0001-01-01", "not between 2000 and 2040"),
+        ("--last-day", "0001-01-01", "not all between 2000 and 2040"),
         ("--days-per-file", "0", "--days-per-file: 0"),
     ],
 )
