@@ -21,7 +21,7 @@ _QSG = re.compile(r"SIM[0-9]")
 
 
 def has_simulated_name(qsg: str | None) -> bool:
-    """Return whether a group has a name of the simulator, for callers that know only the group.
+    """Return whether a group has a name that the simulator uses, for callers that know only the group.
 
     >>> has_simulated_name("SIM1"), has_simulated_name("SIMS"), has_simulated_name(None)
     (True, False, False)

@@ -161,7 +161,7 @@ class QueueMix:
 
 @dataclass(frozen=True, slots=True)
 class MixFit:
-    """The messages of one structure. If the data does not determine `header_bytes`, `header_note` has the reason."""
+    """The messages of one structure. If the data does not determine `header_bytes`, `header_note` states the reason."""
 
     qsg: str | None
     structure: str

@@ -309,7 +309,8 @@ class JointLead(Answer):
 class DepthAdvice(Answer):
     """Advice on the depths of the queues of a structure.
 
-    `planned` has the queues with depth events in the document, by index; without any, `together` and `lead` are null.
+    `planned` contains the queues with depth events in the document, by index; without any, `together` and `lead` are
+    null.
     `action_part`, `threshold_part` and `full_part` are the number of times that the planned backlog fits in INITSIZE at
     the action level, at FULLTHRESHOLD and when it is full; null without a backlog.
     """

@@ -32,7 +32,7 @@ _LARGEST_EPOCH: Final = 253_402_300_799  # the end of the year 9999
 
 
 def looks_like(text: str) -> bool:
-    """Return whether a text has an event in JSON."""
+    """Return whether a text contains an event in JSON."""
     return bool(re.search(r"\{", text) and re.search(r'"(?:eventData|eventReason|eventType)"\s*:', text))
 
 

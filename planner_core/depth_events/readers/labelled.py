@@ -37,7 +37,7 @@ _LONGEST_LINE: Final = 1000
 
 
 def looks_like(text: str) -> bool:
-    """Return whether a text has events in one of the two formats."""
+    """Return whether a text contains events in one of the two formats."""
     return bool(
         re.search(r"^[ \t]*Reason(?:Code)?[ \t]*:", text, re.MULTILINE | re.IGNORECASE)
         and re.search(

@@ -88,7 +88,7 @@ class Commands:
 
 
 def has_commands(text: str) -> bool:
-    """Return whether a text has a DEFINE or ALTER command for CFSTRUCT or QLOCAL."""
+    """Return whether a text contains a DEFINE or ALTER command for CFSTRUCT or QLOCAL."""
     return _PRESENT.search(text) is not None
 
 

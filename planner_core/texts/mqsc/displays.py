@@ -68,7 +68,7 @@ class MqText:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the text has no answer."""
+        """Return whether the text contains no answers."""
         return not (self.statuses or self.structures)
 
 

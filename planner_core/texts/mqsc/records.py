@@ -75,7 +75,7 @@ class Record:
     """Values by keyword, without the keyword that begins the record, and without quotes."""
     flags: set[str] = field(default_factory=set)
     unclosed: set[str] = field(default_factory=set)
-    """Keywords whose value has no end."""
+    """Keywords with an unterminated value."""
     is_cut: bool = False
     """True if it is the last record of an answer that was cut off."""
 
@@ -294,7 +294,7 @@ class _Reader:
         return begun if key in self.current.values else None
 
     def _between(self, whole: str, start: int, end: int, kept: list[Line], starts: list[int]) -> None:
-        """Read the text between attributes: words without a value, and keywords whose value has no end."""
+        """Read the text between attributes: words without a value, and keywords with an unterminated value."""
         if end - start < _SHORTEST_WORD:
             return
         current = self.current

@@ -153,7 +153,7 @@ class XcfText:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the text has neither a display nor a message."""
+        """Return whether the text contains neither a display nor a message."""
         return not (self.structures or self.full_events or self.allocations or self.alters or self.refusals)
 
 
