@@ -1,4 +1,4 @@
-"""Cases for every code of the catalog: raised with field, severity and sentence, and not raised in near misses."""
+"""Cases for every code of the catalog: raised with field, severity and message, and not raised in near misses."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ S0 = "structures__0__"
 
 @dataclass(frozen=True)
 class Case:
-    """Changes to the base plan that raise a finding, its text, and changes that just do not raise it."""
+    """Changes to the base plan that raise a finding, its text, and near-miss changes that do not raise it."""
 
     severity: str
     at: str | None

@@ -32,7 +32,7 @@ def days_of(
 
 
 def quiet(structure: str, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - members of a forecast
-    """Return a forecast that passes no level."""
+    """Return a forecast that crosses no level."""
     return forecast_json(
         structure=structure, crossings=[crossing_json("SIZE", 131_072, None, None, None)], **members
     )

@@ -12,7 +12,7 @@ from tests.app.nightly.support import JOBS, settings_for
 
 @pytest.fixture(autouse=True)
 def stand_in_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make processes find the stand-in jobs before the real ones, and no settings of this machine."""
+    """Make processes find the stand-in jobs before the real ones, and hide the settings of this machine from them."""
     monkeypatch.setenv("PYTHONPATH", str(JOBS))
     monkeypatch.delenv("SPARK_MASTER", raising=False)
     for name in Settings.model_fields:

@@ -1,4 +1,4 @@
-"""Kills of a command, a keeper or the job at random instants: the next run gives the results of an undisturbed one."""
+"""After a command, a keeper or the job is killed, the next run gives the results of an undisturbed one."""
 
 from __future__ import annotations
 

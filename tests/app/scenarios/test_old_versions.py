@@ -1,4 +1,4 @@
-"""Scenarios of older versions of a plan are marked, and lose nothing when they are copied to the latest."""
+"""Scenarios of older versions of a plan are marked, and lose no values without notice when they are copied to the latest."""
 
 from __future__ import annotations
 

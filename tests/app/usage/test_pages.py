@@ -41,7 +41,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 
 @pytest.fixture
 def changing(app: FastAPI) -> FastAPI:
-    """Return an application with ten days of usage of the test's own."""
+    """Return an application with ten days of usage, for tests that change it."""
     store(app, ten_days())
     return app
 

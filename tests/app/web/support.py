@@ -19,7 +19,7 @@ HOST = "127.0.0.1:8000"
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the application."""
+    """A response of the application."""
 
     status: int
     header_list: list[tuple[str, str]]

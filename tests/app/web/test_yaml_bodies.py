@@ -1,4 +1,4 @@
-"""Bodies in YAML: the same answers and limits as in JSON, and errors with their place."""
+"""Bodies in YAML: the same answers and limits as in JSON, and errors with their position."""
 
 from __future__ import annotations
 

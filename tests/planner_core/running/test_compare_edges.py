@@ -1,4 +1,4 @@
-"""Comparisons for which a neighboring rule would give another answer."""
+"""Boundary cases of comparisons, for which a neighboring rule would give a different result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions and loads by command and over REST: equal answers, and error messages."""
+"""The commands and the REST routes of decisions and loads give equal answers and clear error messages."""
 
 from __future__ import annotations
 

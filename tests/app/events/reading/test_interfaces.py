@@ -1,4 +1,4 @@
-"""Command, REST and page give equal answers, and errors with their place."""
+"""The command, REST and the page give equal answers, and report errors with their position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser without scripts: follows links, fills forms and sends them."""
+"""A browser without scripts that follows links, and fills in and sends forms."""
 
 from __future__ import annotations
 

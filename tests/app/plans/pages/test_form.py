@@ -1,4 +1,4 @@
-"""The form of the editor and the document convert into each other."""
+"""Conversion between the form of the editor and the plan document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two changes of one document: compared and merged."""
+"""Comparison and merge of two changes to one document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pasted queues are added to their structures, stay for correction, or are reported as omitted."""
+"""Pasted queues are added to their structures, remain in their box for correction, or are reported as omitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML as a tree, read with the standard library, for the needs of the tests."""
+"""HTML parsed into a tree with the standard library, as far as the tests need it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Element:
         return re.sub(r"\s+", " ", self.raw_text).strip()
 
     def walk(self) -> Iterator[Element]:
-        """Yield this element and all below it, in order."""
+        """Yield this element and its descendants, in document order."""
         yield self
         for part in self.inside:
             if isinstance(part, Element):

@@ -1,4 +1,4 @@
-"""Contexts of pages and their templates have the same names."""
+"""The contexts of pages and their templates use the same names."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def macros(name: str) -> dict[str, nodes.Macro]:
 
 
 def imported(name: str) -> dict[str, tuple[str, str]]:
-    """Return the imported names of a template, with their template and their name there."""
+    """Return the names that a template imports, with the template and the name that they come from."""
     found = {macro: (name, macro) for macro in macros(name)}
     for node in TREES[name].find_all(nodes.FromImport):
         assert isinstance(node.template, nodes.Const)

@@ -1,4 +1,4 @@
-"""The page of an outage opens with a chart and with the choices that its queues have."""
+"""The page of an outage opens with a chart and with the options that apply to its queues."""
 
 from __future__ import annotations
 

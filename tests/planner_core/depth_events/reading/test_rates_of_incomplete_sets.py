@@ -1,4 +1,4 @@
-"""Rates from incomplete sets: omissions are reported, and no part of a set is treated as the whole."""
+"""Rates from incomplete sets: omissions are reported, and a part of a set is never treated as the whole set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format gives the same message, and damage is reported with its place."""
+"""Every format gives the same message, and damage is reported with its position."""
 
 from __future__ import annotations
 

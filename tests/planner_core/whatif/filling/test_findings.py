@@ -1,4 +1,4 @@
-"""Every finding of the questions about structures: raised if it applies, and not just beyond its limit."""
+"""Every finding of the questions about structures: raised if it applies, and not raised just beyond its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every finding on placement and losses: raised with its field and structure, and not just beyond its limit."""
+"""Every finding on placement and losses: raised with its field and structure, and not raised just beyond its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases at the edge of a rule of placement or loss, for which the neighboring rule would give another answer."""
+"""Boundary cases of placement and loss, for which a neighboring rule would give a different result."""
 
 from __future__ import annotations
 
