@@ -443,12 +443,12 @@ FILE_COLUMNS = (
     Column(
         "answers",
         STRING,
-        "answers that change the file's rows, as JSON: groups, time of observation, zone",
+        "answers that change the rows of the file, as JSON: groups, time of observation, zone",
     ),
     Column("first_interval_end", INSTANT, "end of the first interval or observation in the file"),
     Column("last_interval_end", INSTANT, "end of the last interval or observation in the file"),
     Column("days", STRING, "the UTC days that the file affected, as a JSON list by table"),
-    Column("qsgs", STRING, "the groups that its rows name, as a JSON list"),
+    Column("qsgs", STRING, "the groups named in the rows of the file, as a JSON list"),
     Column(
         "unnamed_days",
         STRING,
