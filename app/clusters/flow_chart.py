@@ -80,7 +80,8 @@ def _in_words(parts: Sequence[_Part]) -> str:
     waiting = sum(part.rate for part in parts if not part.is_reached)
     said = [f"{plain_rate(rate)} a second to {name}" for name, rate in arriving.items() if rate]
     return (
-        ", ".join([*said, *([f"{plain_rate(waiting)} wait at the sender"] if waiting else [])]) or "nothing"
+        ", ".join([*said, *([f"{plain_rate(waiting)} a second wait at the sender"] if waiting else [])])
+        or "nothing"
     )
 
 

@@ -75,7 +75,7 @@ def text_response(kind: str) -> JsonObject:
         "description": OUTPUT_WORDS[kind].description,
         "headers": {
             "Content-Disposition": {
-                "description": "`attachment` with the name under which to save the text.",
+                "description": "`attachment` with the file name for the text.",
                 "schema": {"type": "string"},
             },
             "X-Cfplan-Findings": {

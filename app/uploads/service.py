@@ -329,7 +329,7 @@ def _change(session: Session, row: Upload, said: UploadDetails) -> None:
         same = repository.find_same(session, row.sha256, instant)
         if same is not None:
             message = (
-                f"Upload {same.id} is the same text, observed at the same time, so it is not read again."
+                f"Upload {same.id} has the same text, observed at the same time, so it is not read again."
             )
             raise upload_invalid(FieldProblem("observed_at", message))
     row.observed_at, row.zone, row.observed_utc = observed_at, zone, instant

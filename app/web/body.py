@@ -32,14 +32,14 @@ async def document_body(request: Request) -> bytes:
     sent_as, _, parameters = headers.get("content-type", "").partition(";")
     media_type = sent_as.strip().lower()
     if media_type != JSON and media_type not in YAML:
-        sent = f"not as {sent_as.strip()[:100]!r}" if media_type else "and say so"
-        detail = f"Send the document as {JSON} or {YAML[0]}, {sent}: the header is Content-Type: {JSON}."
+        sent = f", not as {sent_as.strip()[:100]!r}" if media_type else ""
+        detail = f"Send the document as {JSON} or {YAML[0]}{sent}, and set the header, such as Content-Type: {JSON}."
         raise HTTPException(415, detail, headers=_ACCEPTED)
     charset = parameters.lower().replace(" ", "").replace('"', "").removeprefix("charset=")
     if charset not in ("", "utf-8", "utf8"):
         raise HTTPException(415, "Send the document in UTF-8.", headers=_ACCEPTED)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise HTTPException(415, "Send the document as it is, without Content-Encoding.")
+        raise HTTPException(415, "Send the document uncompressed, without Content-Encoding.")
     body = await request.body()
     if media_type == JSON:
         return body

@@ -103,7 +103,7 @@ def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
     other = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T13:00", zone="UTC"))
     for outcome in (there, other):
         set_state(database, job_id_of(outcome), JobState.DONE)
-    with pytest.raises(FieldsInvalid, match=f"Upload {there.upload.id} is the same text"):
+    with pytest.raises(FieldsInvalid, match=f"Upload {there.upload.id} has the same text"):
         again(database, other.upload.id, UploadDetails(zone="+01:00"))
     again(database, other.upload.id, UploadDetails(zone="+02:00"))
     with database.session(writes=False) as session:
