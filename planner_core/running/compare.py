@@ -229,10 +229,10 @@ class Comparison(Answer):
     @computed_field(description="The commands as text, each below a comment.")
     @property
     def text(self) -> str:
-        """The commands in order, each below a remark that states where to issue it, when it takes effect and why.
+        """The commands in order, each below a comment that states where to issue it, when it takes effect and why.
 
-        Pasted whole, the text changes nothing: each command that changes something is in a remark, as are jobs and
-        other work outside of a command line. Only DISPLAY commands are outside of remarks.
+        Pasted whole, the text changes nothing: each command that changes something is in a comment, as are jobs and
+        other work outside of a command line. Only DISPLAY commands are outside of comments.
         """
         return "\n".join(_text(self)) + "\n"
 
@@ -964,7 +964,7 @@ _WHERE: Final[Mapping[StepKind, str]] = {
 
 
 def _lines_of(step: CommandStep) -> Iterator[str]:
-    """Yield the lines of a command in remarks, after the display that shows the state before it."""
+    """Yield the lines of a command in comments, after the display that shows the state before it."""
     if step.kind == "policy":
         yield from _instruction(f"DO: {step.command}")
     elif step.kind == "job":
@@ -979,7 +979,7 @@ def _lines_of(step: CommandStep) -> Iterator[str]:
 
 
 def _held(command: str) -> str:
-    """Return a line of a command as a remark; without its first four characters it can be issued."""
+    """Return a line of a command as a comment; without its first four characters it can be issued."""
     return f"*   {command}"
 
 

@@ -204,7 +204,7 @@ def _structure_name(statement: TextStatement) -> str | None:
 
 
 def _records(read: PolicyText) -> Iterator[LineFinding]:
-    """Check columns, remarks and lower-case letters."""
+    """Check columns, comments and lower-case letters."""
     lower: int | None = None
     beyond: dict[int, str] = {}
     # A console prefix shifts the columns of its line, so they are not those of the input.
@@ -224,7 +224,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
                 yield finding_at("POLICY_REMARK_SWALLOWS", message, piece.line)
         is_said = piece.kind in _SAID
         ends = piece.column + len(piece.text) - 1
-        # A remark of several lines ends in another line, so its length says nothing about its columns.
+        # A comment of several lines ends in another line, so its length says nothing about its columns.
         if (is_said or (piece.kind == "remark" and "\n" not in piece.text)) and ends > LAST_COLUMN:
             beyond.setdefault(piece.line, piece.text)
         if is_said and lower is None and _LETTERS.search(piece.text):

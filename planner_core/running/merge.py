@@ -82,7 +82,7 @@ class PolicyChange(Answer):
     after: str
     from_default: Annotated[bool, Field(description="Whether the plan document leaves it at its default.")]
     remark: Hidden[str | None] = None
-    """The remark after the value that was changed."""
+    """The comment after the value that was changed."""
     line: Annotated[int, Field(description="Line number in the merged policy, starting at 1.")] = 1
 
 
@@ -368,7 +368,7 @@ def _findings(
                 f"{change.keyword} of {change.structure} is now {change.after}, but the comment next to it still says "
                 f"{shown(' '.join(change.remark.split()))!r}."
             )
-            # Remarks are never changed: a wrong guess at their meaning is worse than a warning (docs/decisions/0015).
+            # Comments are never changed: a wrong guess at their meaning is worse than a warning (docs/decisions/0015).
             yield finding_at("MERGE_REMARK_STALE", message, structure=change.structure, line=change.line)
     was = {(each.code, each.message) for each in lint_policy(read, cfcc_level=None, queue_managers=None)[0]}
     for each in lint_policy(again, cfcc_level=None, queue_managers=None)[0]:
@@ -415,12 +415,12 @@ class _Editing:
         self.newline = max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
     def values(self, parameter: PolicyParameter) -> str:
-        """Return the text between the parentheses, without remarks, in one line."""
+        """Return the text between the parentheses, without comments, in one line."""
         inside = self.pieces[parameter.opening + 1 : parameter.closing]
         return " ".join("".join(" " if p.kind in _NO_VALUE else p.text for p in inside).split())
 
     def remark_behind(self, parameter: PolicyParameter) -> str | None:
-        """Return the remark after a parameter on the same line, if it precedes the next keyword."""
+        """Return the comment after a parameter on the same line, if it precedes the next keyword."""
         for piece in self.pieces[parameter.closing + 1 :]:
             if piece.kind == "remark":
                 return piece.text
@@ -620,7 +620,7 @@ def _broken(text: str) -> list[str]:
 
 
 def _break(text: str) -> int | None:
-    """Return the last place to break a line so that its first part fits: before a word or remark, or after a comma."""
+    """Return the last place to break a line so that its first part fits: before a word or comment, or after a comma."""
     best: int | None = None
     first = True
     offset = 0

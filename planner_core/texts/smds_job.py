@@ -115,7 +115,7 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     """
     document = result.document
     against = (*errors_of(result), *_missing(document))
-    # The job that submits a text does not read remarks or findings (docs/decisions/0005).
+    # The job that submits a text does not read comments or findings (docs/decisions/0005).
     if against:
         return SmdsJob("", (), against, document.qsg, load)
     names = document.queue_managers if isinstance(document.queue_managers, list) else []

@@ -89,7 +89,7 @@ def _duplex(placement: Placement) -> str:
 def fragment(result: PlanResult) -> str:
     """Return the STRUCTURE statements of a plan, to merge into the sysplex's policy."""
     lines = [
-        # Remarks begin in column 2: /* in columns 1 and 2 would end the input of a job.
+        # Comments begin in column 2: /* in columns 1 and 2 would end the input of a job.
         f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
         " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
         " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF    */",

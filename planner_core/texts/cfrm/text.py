@@ -1,7 +1,7 @@
 """Read CFRM policy text without loss: pieces hold every character, statements are runs of pieces, damage is reported.
 
 It reads the input of the administrative data utility IXCMIAPU: 80-column records, keywords with values in parentheses
-over any number of lines, remarks between /* and */, surrounding JCL, sequence numbers in columns 73 to 80. The joined
+over any number of lines, comments between /* and */, surrounding JCL, sequence numbers in columns 73 to 80. The joined
 pieces are the text as read. Text that is not a statement is reported with its line, and reading continues after it.
 """
 
@@ -21,8 +21,8 @@ PieceKind = Literal[
 ]
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
 """`unexpected`: text that is not a statement. `statement`: an unknown statement. `value`: a keyword without its
-parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that cannot
-occur in a statement. `twice`: a keyword appears twice."""
+parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: a comment is not closed. `character`: a character
+that cannot occur in a statement. `twice`: a keyword appears twice."""
 
 SEQUENCE_AT: Final = 72
 """The column (from 0) from which digits alone are a sequence number."""
@@ -164,7 +164,7 @@ def _of_cfrm(
 ) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
     """Return statements and problems without those of other couple data sets, such as LOGR, which also has STRUCTURE.
 
-    Unclosed remarks and parentheses there are reported, because they may hide statements of the policy.
+    Unclosed comments and parentheses there are reported, because they may hide statements of the policy.
     """
     kept: list[TextStatement] = []
     others: list[tuple[int, float]] = []
@@ -282,7 +282,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
     while position < last:
         is_slash = plain[position] == "/"
         is_open = is_slash and last_close < position + len("/*") and plain.startswith("/*", position)
-        # Without this, each unclosed remark would be searched to the end of the text.
+        # Without this, each unclosed comment would be searched to the end of the text.
         match = (_SLASH if is_open else _TOKEN).match(plain, position)
         if match is None:  # the pattern takes any character
             break
@@ -331,7 +331,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
 
 
 class _Reading:
-    """The reader of statements from pieces; places count the pieces that are not blanks or remarks."""
+    """The reader of statements from pieces; places count the pieces that are not blanks or comments."""
 
     def __init__(self, pieces: tuple[Piece, ...], problems: list[TextProblem]) -> None:
         self.pieces = pieces

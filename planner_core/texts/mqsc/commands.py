@@ -1,7 +1,7 @@
 """Read MQSC commands that define structures and shared queues: DEFINE and ALTER of CFSTRUCT and QLOCAL.
 
 The syntax is that of CSQUTIL and CSQINP2: a command ends with its line unless the line ends with + (it continues at the
-first nonblank of the next line) or - (it continues at its first column); a line that begins with * is a remark. Text
+first nonblank of the next line) or - (it continues at its first column); a line that begins with * is a comment. Text
 in quotes is kept as it is, other text is upper case. Source: IBM MQ, Rules for using MQSC commands.
 """
 

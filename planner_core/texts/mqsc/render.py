@@ -2,8 +2,8 @@
 
 Lines end within column 72 and are continued with +, which continues at the first nonblank
 of the next line. CSQ_ADMIN has no CFSTRUCT object. Only depth events that the document states
-are defined; for other queues of a structure with depth events, remarks suggest values. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
-QLOCAL, and Specifying offload options for shared messages.
+are defined; for other queues of a structure with depth events, comments suggest values. Sources: IBM MQ, DEFINE
+CFSTRUCT, DEFINE QLOCAL, and Specifying offload options for shared messages.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def mqsc(result: PlanResult) -> str:
 
 
 def _perfmev(document: PlanDocument) -> Iterator[str]:
-    """Yield the planned PERFMEV as remarks: it is an attribute of each queue manager, and these commands run on one."""
+    """Yield the planned PERFMEV as comments: each queue manager has its own, and these commands run on one."""
     if document.perfmev is None:
         return
     yield "* PERFMEV is set on each queue manager, not here:"
@@ -70,7 +70,7 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
 
 
 def _cfconlos(document: PlanDocument) -> Iterator[str]:
-    """Yield CFCONLOS of the queue managers: a command if the plan states it, otherwise a remark on the choice.
+    """Yield CFCONLOS of the queue managers: a command if the plan states it, otherwise a comment on the choice.
 
     A plan that does not state CFCONLOS must not change it for running queue managers. CMDSCOPE(*) reaches only active
     queue managers.
@@ -93,7 +93,7 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
 
 
 def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
-    """Yield remarks with suggested thresholds that the plan does not state for a queue."""
+    """Yield comments with suggested thresholds that the plan does not state for a queue."""
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
         ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),

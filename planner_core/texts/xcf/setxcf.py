@@ -1,4 +1,4 @@
-"""SETXCF commands that activate a policy and change its structures, each in a remark.
+"""SETXCF commands that activate a policy and change its structures, each in a comment.
 
 Sources: IBM MQ, Planning your coupling facility (SETXCF START,ALTER between the current size
 and SIZE); z/OS MVS System Commands, SETXCF START (SIZE= counts units of 1 KiB; REALLOCATE
@@ -20,7 +20,7 @@ REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
 """A command that reports the effect of REALLOCATE without changing anything."""
 REALLOCATE: Final = "SETXCF START,REALLOCATE"
 _REMARK_WIDTH: Final = 64
-"""Width between the marks of a remark that ends in column 71, the last column that z/OS members use."""
+"""Width between the marks of a comment that ends in column 71, the last column that z/OS members use."""
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
@@ -46,7 +46,7 @@ def alter_command(structure: StructureResult) -> str | None:
 
 
 def _remarks(text: str) -> list[str]:
-    """Return remarks, each closed on its own line: deleting one line does not extend a remark over others.
+    """Return comments, each closed on its own line: deleting one line does not extend a comment over others.
 
     They begin in column 2, because /* in columns 1 and 2 ends data in a job.
     """
@@ -55,7 +55,7 @@ def _remarks(text: str) -> list[str]:
 
 
 def _held(command: str) -> str:
-    """Return a command in a remark."""
+    """Return a command in a comment."""
     return f" /* {command} */"
 
 
@@ -72,13 +72,13 @@ _TOP: Final = (
 
 
 def setxcf(result: PlanResult) -> str:
-    """Return the commands, a block for each structure, each command in a remark below its purpose."""
+    """Return the commands, a block for each structure, each command in a comment below its purpose."""
     document = result.document
     lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
     for sentence in _TOP:
         lines += _remarks(sentence)
     lines += ["", *_remarks("To activate the policy after IXCMIAPU has updated it:")]
-    # Displays change nothing, so they are outside of remarks.
+    # Displays change nothing, so they are outside of comments.
     lines.append("D XCF,POLICY,TYPE=CFRM")
     lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
     for structure in result.structures:
