@@ -215,7 +215,7 @@ class AdvicePage(Page):
 
 @router.get("/plans")
 def plans(request: Request, session: SessionDep) -> Response:
-    """List the plans by name."""
+    """List the plans, sorted by name."""
     search = request.query_params.get("search", "").strip()[:100]
     found = service.list_plans(session, PageRequest.of_address(request), search=search or None)
     deleted = service.list_deleted(session)
