@@ -48,7 +48,7 @@ def test_parameters_of_one_statement_are_read_in_bounded_cpu_time() -> None:
     assert read.render() == text
 
 
-def test_unclosed_remarks_are_reported_in_bounded_cpu_time() -> None:
+def test_unclosed_comments_are_reported_in_bounded_cpu_time() -> None:
     text = "*/" + POLICY + "/* a\n" * 40_000
     with at_most_cpu_seconds(5):
         read = read_policy_text(text)

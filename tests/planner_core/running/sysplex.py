@@ -65,7 +65,7 @@ class Unsafe(Exception):
 
 
 HELD = "*   "
-"""Prefix of a line that is taken from its remark and issued."""
+"""Prefix of a line that is taken from its comment and issued."""
 
 
 def pasted(text: str) -> list[str]:
@@ -74,7 +74,7 @@ def pasted(text: str) -> list[str]:
 
 
 def taken_out(text: str) -> list[str]:
-    """Return the commands of a text without the marks of remarks, in order, with continued lines joined."""
+    """Return the commands of a text without comment delimiters, in order, with continued lines joined."""
     lines = [
         line.removeprefix(HELD) for line in text.splitlines() if line.startswith(HELD) or line[:1] != "*"
     ]

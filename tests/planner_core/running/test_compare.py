@@ -998,7 +998,7 @@ def sysplex_of(running: Running, *, habit: UndocumentedBehavior, is_duplexed_if_
 
 
 def carry_out(found: Comparison, sysplex: Sysplex) -> None:
-    """Issue the commands as their remarks instruct; any other rejected command fails the test."""
+    """Issue the commands as their comments instruct; any other rejected command fails the test."""
     without: set[str | None] = set()
     for step in found.commands:
         if step.kind == "policy":

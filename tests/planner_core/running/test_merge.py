@@ -98,7 +98,7 @@ def test_only_changed_values_differ_and_new_structures_come_last() -> None:
     assert after[change.line - 1].strip().startswith("SIZE(500M)")
 
 
-def test_remark_next_to_a_changed_value_is_reported() -> None:
+def test_comment_next_to_a_changed_value_is_reported() -> None:
     assert codes(merge(OLD, result(structures__0__size="500M")))["MERGE_REMARK_STALE"] == 16
     assert "MERGE_REMARK_STALE" not in codes(merge(OLD, result()))
 
@@ -212,7 +212,7 @@ def test_unclosed_text_for_another_couple_data_set_prevents_a_merge() -> None:
         merge(text, result())
 
 
-def test_sequence_number_stays_on_a_line_that_opens_a_long_remark() -> None:
+def test_sequence_number_stays_on_a_line_that_opens_a_long_comment() -> None:
     line = "   STRUCTURE NAME(SQ03APP1) SIZE(1M) PREFLIST(CF01,CF02)  /* OVER 2 OF"
     numbered = [f"{line:<72}00000800", f"{'   THE LINES */':<72}00000900"]
     text = "\n".join([*LAST_IS_OURS.splitlines()[:-1], *numbered, ""])

@@ -49,6 +49,6 @@ def test_unchanged_names_of_a_list_keep_their_notation() -> None:
     assert "PREFLIST(cf01,CF03)" in merged.policy
 
 
-def test_remark_without_a_number_is_not_reported() -> None:
+def test_comment_without_a_number_is_not_reported() -> None:
     text = OLD.replace("/* 512 MB */", "/* AS AGREED */")
     assert "MERGE_REMARK_STALE" not in codes(merge(text, result(structures__0__size="500M")))

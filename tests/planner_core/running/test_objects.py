@@ -30,7 +30,7 @@ DEFINED = {
 
 
 def carry_out(found: Comparison, group: MqGroup) -> None:
-    """Issue the commands as their remarks instruct."""
+    """Issue the commands as their comments instruct."""
     for step in found.commands:
         if step.kind == "job":
             group.formatted.add(re.findall(r"define and format (\S+) for", step.command)[0])

@@ -44,7 +44,7 @@ def test_console_prefixes_are_kept_and_ignored(policy: Any) -> None:  # noqa: AN
     assert found == [(statement.verb, statement.keywords) for statement in policy.statements]
 
 
-def test_time_in_a_remark_or_after_a_word_is_not_a_time_stamp() -> None:
+def test_time_in_a_comment_or_after_a_word_is_not_a_time_stamp() -> None:
     text = " STRUCTURE NAME(A) /* AT\n 10.21.33 STC01234 */ SIZE(1)\n /* 10.21.33 */\n"
     read = read_policy_text(text)
     assert read.problems == ()

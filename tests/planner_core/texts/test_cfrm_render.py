@@ -29,7 +29,7 @@ def rendered(**paths: Any) -> str:  # noqa: ANN401
 
 
 def statement(name: str, **paths: Any) -> str:  # noqa: ANN401
-    """Return the lines of one structure without remarks and blanks."""
+    """Return the lines of one structure without comments and blanks."""
     result = evaluate(read_object(varied(**paths)))
     (found,) = [s for s in result.structures if s.name == name]
     return " ".join(re.sub(r"/\*.*?\*/", "", line).strip() for line in structure_lines(found))
@@ -77,7 +77,7 @@ def test_keywords_that_the_plan_does_not_set_are_omitted() -> None:
     assert not {"EXCLLIST", "ENFORCEORDER", "SCMMAXSIZE", "SCMALGORITHM"} & set(re.findall(r"[A-Z]+", text))
 
 
-def test_missing_preflist_is_written_as_a_remark() -> None:
+def test_missing_preflist_is_written_as_a_comment() -> None:
     text = rendered(coupling_facilities=[], structures__0__preflist=[])
     assert "PREFLIST(" not in text
     assert text.count("/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */") == 3
@@ -116,7 +116,7 @@ def test_sizes_are_in_k_up_to_nine_digits_and_rounded_up(size: int, text: str) -
         (512, "0.5 MB"),
     ],
 )
-def test_remark_next_to_a_size_shows_mb(kib: int, remark: str) -> None:
+def test_comment_next_to_a_size_shows_mb(kib: int, remark: str) -> None:
     text = rendered(structures__0__initsize=kib)
     assert re.search(rf"^ +INITSIZE\({kib}\) +/\* {re.escape(remark)} \*/$", text, re.MULTILINE), text
 

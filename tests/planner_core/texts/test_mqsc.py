@@ -23,7 +23,7 @@ def rendered(**paths: Any) -> str:  # noqa: ANN401
 
 
 def commands(text: str) -> Iterator[str]:
-    """Return the commands as MQ reads them: without remarks, + continued at the first nonblank of the next line."""
+    """Return the commands as MQ reads them: without comments, and with + continued at the first nonblank of the next line."""
     command = ""
     for line in text.splitlines():
         if line.startswith("*") and not command:
@@ -207,7 +207,7 @@ dsgroups = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(queue_names, min_size=1, max_size=4, unique=True), dsgroups, st.booleans(), st.integers(3, 5))
-def test_lines_stay_within_their_columns_and_never_become_remarks(
+def test_lines_stay_within_their_columns_and_never_become_comments(
     names: list[str], dsgroup: str | None, persistent: bool, level: int
 ) -> None:
     queues = [
@@ -275,7 +275,7 @@ def test_depth_events_are_defined_as_planned() -> None:
     assert "suggested" not in rendered(structures__0__queues=[DEPTHS])
 
 
-def test_unstated_thresholds_are_suggested_as_remarks() -> None:
+def test_unstated_thresholds_are_suggested_as_comments() -> None:
     other = {"name": "Q2", "message_bytes": 1024, "backlog": 1000}
     text = rendered(structures__0__queues=[{**DEPTHS, "qdepthlo": None}, other])
     assert "* Q1:\n*   suggested: QDEPTHLO(20)\n" in text
@@ -288,7 +288,7 @@ def test_unstated_thresholds_are_suggested_as_remarks() -> None:
     assert "MAXDEPTH" not in read["Q2"]
 
 
-def test_suggested_maxdepth_below_the_backlog_has_a_remark() -> None:
+def test_suggested_maxdepth_below_the_backlog_has_a_comment() -> None:
     def of(size: str) -> str:
         queue = {"name": "Q1", "message_bytes": 2048, "backlog": 300_000, "qdphiev": "ENABLED"}
         return rendered(structures__0__queues=[queue], structures__0__initsize=size, structures__0__size=size)
@@ -306,7 +306,7 @@ def test_plan_without_depth_events_has_no_depth_attributes() -> None:
     assert not re.search("suggested|PERFMEV|MAXDEPTH|QDEPTH", text)
 
 
-def test_perfmev_is_written_as_a_remark() -> None:
+def test_perfmev_is_written_as_a_comment() -> None:
     text = rendered(perfmev={"QM01": "ENABLED", "QM02": "DISABLED"})
     assert "*   ALTER QMGR PERFMEV(ENABLED) on QM01\n*   ALTER QMGR PERFMEV(DISABLED) on QM02\n" in text
     assert "on every queue manager\n" in rendered(perfmev="ENABLED")

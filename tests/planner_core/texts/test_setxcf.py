@@ -68,14 +68,14 @@ COMMAND = re.compile(
 
 
 def commands_in_remarks(text: str) -> list[str]:
-    """Return the commands in remarks."""
+    """Return the commands in comments."""
     found = [REMARK.fullmatch(line) for line in text.splitlines()]
     return [each["text"] for each in found if each and each["text"].startswith("SETXCF START,")]
 
 
 @settings(max_examples=100)
 @given(policy_documents())
-def test_every_line_is_a_complete_remark_or_a_display(document: dict[str, Any]) -> None:
+def test_every_line_is_a_complete_comment_or_a_display(document: dict[str, Any]) -> None:
     result = evaluate(read_object(document))
     text = setxcf(result)
     assert text.endswith("\n")
