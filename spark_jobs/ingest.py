@@ -129,7 +129,7 @@ class StagedFile:
 def ingest_file(
     path: Path, *, name: str, number: int, files: int, options: Options, history: History, spark: Spark
 ) -> dict[str, Any]:
-    """Ingest one file and return its report, which also holds the errors of the file."""
+    """Ingest one file and return its report, which also contains the errors in the file."""
     report = empty_report(name)
     reporter = ProgressReporter(name, number, files, options.progress)
     try:

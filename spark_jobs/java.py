@@ -71,7 +71,7 @@ def find_java(environ: Mapping[str, str], *, launcher_dir: Path) -> Java:
 
     Args:
         environ: the environment variables to use.
-        launcher_dir: where to write the launcher that some Java images need; it may be kept between runs.
+        launcher_dir: the folder for the launcher that some Java images need; it may be kept between runs.
 
     Raises:
         JavaNotFoundError: none of the three is usable.

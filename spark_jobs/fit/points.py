@@ -45,7 +45,7 @@ class AllocationPoint:
 
 @dataclass(slots=True)
 class Stretch:
-    """An allocation for as long as it did not change; its totals are the means over its days."""
+    """A period in which an allocation did not change; its totals are the means over its days."""
 
     qsg: str | None
     structure: str

@@ -31,7 +31,7 @@ SCAN = Lasting(0.5, 1.0, 0.05)
 
 
 def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, deviation: float) -> list[Break]:
-    """Return the breaks, one after the other, each the one that explains most of the rest.
+    """Return the breaks one after another; each is the one that explains most of the remaining error.
 
     All days are tried at once: after removing noise and explained parts from the columns, the part that a break would explain
     is a product of two columns.

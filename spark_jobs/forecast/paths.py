@@ -81,7 +81,7 @@ def with_episodes(
 
     Args:
         paths: Ordinary peaks.
-        excess: How far each day of the history is above the usual, as a logarithm; zero on ordinary days.
+        excess: The logarithm of the ratio of each day's peak to the usual value; zero on ordinary days.
         span_days: Days from the first to the last of the history.
         random: Random numbers.
     """

@@ -169,7 +169,7 @@ class History:
         """Open a history; `create` makes an empty one if there is none, and adds the columns of a new release.
 
         Raises:
-            HistoryError: there is none and `create` is not set, or the folder holds something else.
+            HistoryError: there is no history and `create` is not set, or the folder contains something else.
         """
         history = cls(url)
         if create:

@@ -44,7 +44,7 @@ LEAST_COVERED = 0.5
 USUAL_DAYS = 28
 """The number of days that the last day of a group is compared with."""
 LATE_US = HOUR_US
-"""How much earlier than usual the last day of a group may end [microseconds]."""
+"""The time by which the last day of a group may end earlier than usual [microseconds]."""
 HOURS = 24
 
 Key = tuple[str, str]

@@ -1,6 +1,6 @@
 """The forecasts of all structures and data sets, distributed over several processes if there are many.
 
-Each forecast has a seed of its own, so it does not depend on the process that makes it.
+Each forecast has a seed of its own, so its figures do not depend on the process that makes it.
 """
 
 from __future__ import annotations

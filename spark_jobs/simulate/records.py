@@ -1,4 +1,4 @@
-"""Many records of one shape at once: the encoder makes one, numpy fills the columns of all."""
+"""Many records of one shape at once: the encoder makes one record, and numpy fills the columns of all."""
 
 from __future__ import annotations
 
