@@ -17,8 +17,8 @@ from planner_core.units import MIB, format_mib
 
 _MOST = 0.5
 _SITES = {
-    "SAMESITE": "assumed to be at one site",
-    "SAMESITEONLY": "assumed to be at one site, so that no placement is ruled out",
+    "SAMESITE": "assumed to be at the same site",
+    "SAMESITEONLY": "assumed to be at the same site, so that no placement is ruled out",
     "CROSSSITE": "not assumed to be at another site",
 }
 """The assumption about coupling facilities without a site, by the keyword of DUPLEX that concerns sites."""

@@ -174,16 +174,16 @@ def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
         return
     fit = structures[0].curve.fit
     learned = (
-        "A curve fitted to your own allocations includes it for their sizes"
+        "A curve fitted to your own allocations includes this storage for their sizes"
         if fit is None
-        else f"Curve {fit.version} includes it for the sizes of its allocations"
+        else f"Curve {fit.version} includes this storage for the sizes of its allocations"
     )
     yield finding(
         "SIZE_CONTROLS_NOT_KNOWN",
         f"SIZE is above INITSIZE for {listed(larger)}: z/OS takes the control storage for all of SIZE from INITSIZE. IBM "
         "publishes "
         "neither the amount nor the SIZE at which its figures were measured: INITSIZE may hold less than shown here. "
-        f"{learned}; SIZE equal to INITSIZE avoids it.",
+        f"{learned}; setting SIZE equal to INITSIZE avoids this.",
         field="/size_factor",
     )
 

@@ -49,7 +49,7 @@ class CandidateValues(Destination):
 class ChosenDestination(Destination):
     """One of the equally good destinations."""
 
-    share_percent: Annotated[float, Field(description="Its share of the messages, by CLWLWGHT.")]
+    share_percent: Annotated[float, Field(description="Its share of the messages, according to CLWLWGHT.")]
     puts: Annotated[int, Field(description="Number of `puts` that it receives, simulated put by put.")]
 
 
@@ -190,7 +190,9 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
                 source=ours,
             ),
             Assumption(
-                what="Equal destinations share messages by CLWLWGHT.", basis=Basis.DERIVED, source=ours
+                what="Equal destinations share messages according to CLWLWGHT.",
+                basis=Basis.DERIVED,
+                source=ours,
             ),
         )
     return (
@@ -212,7 +214,7 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
             source=ours,
         ),
         Assumption(
-            what="Equal destinations share messages by CLWLWGHT: each message increases a factor by 1000 / CLWLWGHT.",
+            what="Equal destinations share messages according to CLWLWGHT: each message increases a factor by 1000 / CLWLWGHT.",
             basis=Basis.DERIVED,
             source=ours,
         ),

@@ -437,7 +437,7 @@ class _Reading:
         ]
         if silent:
             yield assumed(
-                f"No display shows a state of {_some(silent)}: assumed to be INACTIVE, as a channel without status is.",
+                f"No display shows a state of {_some(silent)}: assumed to be INACTIVE, like a channel without a status.",
                 Basis.DERIVED,
             )
         unread = [r.channel.name for r in routes if r.is_state_unread]

@@ -428,7 +428,7 @@ class _Explaining:
             return True, (), ""
         words = f"Not eligible: {'; '.join(CAUSES[cause] for cause in may.causes)}."
         if bind and message.bind == "AS_Q_DEF":
-            words += f" It is bound as the queue defines, and {message.queue} has DEFBIND({bind})."
+            words += f" It is bound as defined for the queue, and {message.queue} has DEFBIND({bind})."
         if "token_zero" in may.causes and "OPEN" in self.displays.defbinds(message.queue):
             words += f" {message.queue} has DEFBIND(OPEN), so applications that use the queue's default bind on open."
         return False, may.causes, words
@@ -449,7 +449,7 @@ class _Explaining:
             if not shown
             else f"{queue} shows DEFBIND({shown[0]}), which is not OPEN, NOTFIXED or GROUP"
         )
-        return f"It is bound as DEFBIND of the queue defines, but {why}: whether it may be re-allocated is not known."
+        return f"It is bound as the queue's DEFBIND specifies, but {why}: whether it may be re-allocated is not known."
 
     def _evaluated(self, message: WaitingMessage) -> bool | None:
         if message.put_at is None:
@@ -479,7 +479,7 @@ class _Explaining:
             )
         # Each queue takes two decisions among up to hundreds of instances.
         if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
-            return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: enter messages for fewer queues."
+            return f"One answer covers messages for at most {MOST_QUEUES:,} queues: enter messages for fewer queues."
         if not self.displays.queues_named(message.queue):
             return f"No DISPLAY QCLUSTER row has queue {message.queue}: display QCLUSTER(*) ALL at the sending queue manager."
         here = [
@@ -648,7 +648,7 @@ class _Explaining:
             )
         if self.is_bound_by_queue:
             yield assumed(
-                "Messages bound as the queue defines were bound with the DEFBIND that its instances show now.",
+                "Messages bound as defined for the queue were bound with the DEFBIND that the queue's instances show now.",
                 Basis.ASSUMED,
             )
         if self.queue and any(not each.queue for each in self.browse.messages):

@@ -126,13 +126,13 @@ class QueueDuringFailure(Answer):
         int, Field(description="Messages that arrive together when the failure is noticed.")
     ]
     added_messages: Annotated[
-        int, Field(description="Messages of the burst that would not have come to this queue otherwise.")
+        int, Field(description="Messages of the burst that this queue would not have received otherwise.")
     ]
     waiting_messages: Annotated[
         int | None, Field(description="Messages that collect at the senders; null if no outage is specified.")
     ]
     surge_messages: Annotated[
-        int | None, Field(description="Increase of the queue depth when the destination is available again.")
+        int | None, Field(description="Increase in the queue depth when the destination is available again.")
     ]
     surge_seconds: Annotated[
         Figure | None, Field(description="Time until they have arrived; null if no return rate is specified.")
@@ -166,8 +166,8 @@ class SurvivingSizes(NamedFailure):
     need_bytes: int
     initsize_kib: int
     size_kib: int
-    holds_in_initsize: Annotated[bool, Field(description="Whether INITSIZE of the plan is sufficient.")]
-    holds_in_size: Annotated[bool, Field(description="Whether SIZE of the plan is sufficient.")]
+    holds_in_initsize: Annotated[bool, Field(description="Whether the plan's INITSIZE is sufficient.")]
+    holds_in_size: Annotated[bool, Field(description="Whether the plan's SIZE is sufficient.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ class SimulatedMessage(Answer):
     correl_id: Annotated[
         str | None,
         Field(
-            description="The same for all messages of one event on a shared queue; MQ generates other values."
+            description="The same for all messages of one event on a shared queue; the values that MQ generates are different."
         ),
     ]
     is_null: Annotated[

@@ -136,7 +136,7 @@ class Rates(Answer):
     rate_seconds: Exact[Fraction] | None = None
     rate_basis: Annotated[
         RateBasis | None,
-        Field(description="The time that the rates are based on; TimeSinceReset unless that is 0."),
+        Field(description="The time on which the rates are based: TimeSinceReset unless that is 0."),
     ] = None
 
 

@@ -486,7 +486,7 @@ class PlanDocument(BaseModel):
     cfconlos: Annotated[
         Literal["TERMINATE", "TOLERATE"] | None,
         Field(
-            description="CFCONLOS of the queue managers: for CSQ_ADMIN and structures with ASQMGR. Absent: not planned."
+            description="CFCONLOS of the queue managers, which applies to CSQ_ADMIN and to structures with ASQMGR. Absent: not planned."
         ),
     ] = None
     curve: Literal["published"] | FittedCurve = "published"

@@ -64,7 +64,7 @@ RULES: Mapping[str, PlacementRule] = {rule.key: rule for rule in _RULES}
 
 ASSUMPTIONS: tuple[str, ...] = (
     "Every system is connected to every coupling facility, and coupling facilities to each other; all systems have the "
-    "same weight in the SFM policy. Connectivity comes first in XCF's order, so a missing link would decide.",
+    "same weight in the SFM policy. Connectivity comes first in XCF's order, so a missing link would determine the choice.",
     "Each criterion outweighs all later criteria together; IBM says only that the weights follow the order of the list.",
     "MQ requests non-volatile and failure-independent coupling facilities. Both are preferences: a structure is also allocated where one of them is not met.",
     "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures in the order of the document, one plan "

@@ -64,7 +64,8 @@ class StructureAnswer(Answer):
         ),
     ] = 0
     need_bytes: Annotated[
-        int, Field(description="Storage for the backlog, before the target or the headroom, and rounding.")
+        int,
+        Field(description="Storage for the backlog, before the target or headroom and rounding are applied."),
     ]
     initsize_kib: int
     size_kib: int
@@ -133,7 +134,7 @@ class StructureAnswer(Answer):
     curve: Annotated[
         Omittable[str],
         Field(
-            description="The curve it is sized with: the fitted one, or the published one of its level.",
+            description="The curve with which it is sized: the fitted one, or the published one of its level.",
             examples=["published-cfcc25"],
         ),
     ] = None

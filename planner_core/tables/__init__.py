@@ -188,7 +188,7 @@ def table(table_id: str) -> PublishedTable:
     """Return one table, after checking its shape."""
     found = PublishedTable.model_validate(_read(table_id))
     if found.id != table_id:
-        msg = f"{table_id}.toml calls itself {found.id!r}"
+        msg = f"{table_id}.toml has the id {found.id!r}"
         raise TableError(msg)
     wrong = [row for row in found.rows if len(row) != len(found.columns)]
     if wrong or not found.rows:

@@ -78,7 +78,7 @@ class _StructureIdentity(Answer):
     plan: str
     role: Role
     size_bytes: Annotated[
-        Mib, Field(alias="size_mib", description="Storage of one copy, augmented space included.")
+        Mib, Field(alias="size_mib", description="Storage of one copy, including augmented space.")
     ]
     before: Annotated[
         tuple[str, ...],
@@ -94,12 +94,14 @@ class StructurePlacement(_StructureIdentity):
     second_copy: str | None
     action: PlacedAction
     rule: Annotated[
-        str | None, Field(description="The rule that decides, one of `rules`.", examples=["space"])
+        str | None,
+        Field(description="The rule that determines the choice, one of `rules`.", examples=["space"]),
     ]
     reason: str | None
     candidates: tuple[FacilityCandidate, ...]
     second_copy_rule: Annotated[
-        str | None, Field(description="The rule that decides, one of `rules`.", examples=["space"])
+        str | None,
+        Field(description="The rule that determines the choice, one of `rules`.", examples=["space"]),
     ]
     second_copy_reason: str | None
     storage_class_memory: Annotated[StorageClassMemory | None, Field(description="Null without SCMMAXSIZE.")]

@@ -93,7 +93,7 @@ class StructureRecovery(Answer):
     persistent_messages: int
     backup_bytes: Annotated[int, Field(description="Bytes that one BACKUP CFSTRUCT writes to the log.")]
     log_bytes_per_hour: Annotated[int, Field(description="Bytes that its persistent messages write to logs.")]
-    log_bytes_between: Annotated[int, Field(description="The same, between two backups.")]
+    log_bytes_between: Annotated[int, Field(description="The same for the time between two backups.")]
     recovery_s: Annotated[Seconds | None, Field(description="Null for a structure that is not backed up.")]
     meets: Annotated[
         bool | None,
@@ -607,7 +607,7 @@ def _assumptions(
         yield Assumption(_SYSTEM_ASSUMED, Basis.ASSUMED, tables.source("mq_group_ur"))
     rto = tables.constants("whatif_recovery")["log_overhead_tenths_kb"]
     yield Assumption(
-        "A persistent message that is put and got writes its data and about 1.3 KB to the log.",
+        "Putting and getting a persistent message writes its data and about 1.3 KB to the log.",
         rto.basis,
         rto.source,
     )

@@ -191,7 +191,7 @@ class Shortfall(Answer):
 
     size_bytes: Annotated[Kib | None, Field(alias="size_kib")]
     more_bytes: Annotated[Kib | None, Field(alias="more_kib")]
-    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is at least as large.")]
+    is_within_size: Annotated[bool, Field(description="Whether the plan's SIZE is at least as large.")]
     messages: Annotated[int, Field(description="Messages that the current storage holds.")]
     share_percent: Rounded
     outage_minutes: Annotated[
@@ -749,7 +749,7 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
             tables.source("mq_offload", "Capacity"),
         )
     yield Assumption(
-        "The messages to hold, and those in normal running, have the mix of the planned backlog.",
+        "The messages to hold, and those in normal running, have the same mix as the planned backlog.",
         Basis.ASSUMED,
         place,
     )

@@ -102,7 +102,7 @@ def test_table_file_without_a_required_key_is_refused(monkeypatch: pytest.Monkey
         ({"rows": [[1, 2, 3]]}, "does not have 2 cells"),
         ({"rows": []}, "does not have 2 cells"),
         ({"source": "hearsay"}, "no source 'hearsay'"),
-        ({"id": "bad"}, "calls itself 'bad'"),
+        ({"id": "bad"}, "has the id 'bad'"),
         ({"basis": "guessed"}, "input_value='guessed'"),
     ],
 )

@@ -79,7 +79,7 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
         structure.cflevel >= limit("cflevel_offload") and structure.cfconlos == "ASQMGR"
         for structure in document.structures
     )
-    yield f"* CFCONLOS of the queue managers is for CSQ_ADMIN{' and for' if follow else '.'}"
+    yield f"* CFCONLOS of the queue managers applies to CSQ_ADMIN{' and to' if follow else '.'}"
     if follow:
         yield "* structures with CFCONLOS(ASQMGR)."
     if document.cfconlos is None:

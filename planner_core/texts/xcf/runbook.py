@@ -271,7 +271,7 @@ def _admin(structure: StructureResult) -> Iterator[str]:
     yield "- they end with 00C51165 and 00C510AB when its entries or its elements are all in"
     yield "  use. Elements ran out at 99 % with entries at 12 % (APAR PH39578);"
     yield "- too small at start: CSQE022E, and the queue manager ends with 00C53000."
-    yield "Reason 2192 on a queue is about its own structure, not about this one."
+    yield "Reason 2192 on a queue refers to the queue's own structure, not to this one."
     yield "1. Find large units of work and let them commit."
     yield "2. Look for CSQE038E, and for a channel that retries puts to a shared queue at its"
     yield "   MAXDEPTH: the retries fill this structure (APAR PH54826). Stop the channel, or"

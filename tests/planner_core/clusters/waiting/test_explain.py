@@ -208,7 +208,7 @@ def test_bind_as_q_def_uses_defbind(
     found = whole(displays, told)
     (message,) = found.messages
     assert (message.eligible, message.causes) == (eligible, causes)
-    assert any("with the DEFBIND that its instances" in each.what for each in found.assumptions)
+    assert any("with the DEFBIND that the queue's instances" in each.what for each in found.assumptions)
     if eligible is False:
         assert message.explanation.endswith(f"Q1 has DEFBIND({defbind}).")
 
@@ -363,7 +363,7 @@ def test_reason_is_unknown_for_queues_beyond_the_limit(monkeypatch: pytest.Monke
     displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q2", "A"))
     found = whole(displays, waiting(), waiting() | {"queue": "Q2"}, waiting())
     assert [each.reason for each in found.messages] == ["only_choice", "unknown", "only_choice"]
-    assert "more than 1 queues" in found.messages[1].explanation
+    assert "at most 1 queues" in found.messages[1].explanation
 
 
 # Put times.

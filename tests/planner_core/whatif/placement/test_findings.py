@@ -138,7 +138,7 @@ CASES = {
     "DUPLEX_SITE_NOT_STATED": Case(
         (TWO, [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
         ([cf("CF01", site="SITE1"), cf("CF02", site="SITE1")], [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
-        r"DUPLEX\(ENABLED,SAMESITEONLY\), but SITE of CF01, CF02 is not stated: they are assumed to be at one site, so that no placement is ruled out",
+        r"DUPLEX\(ENABLED,SAMESITEONLY\), but SITE of CF01, CF02 is not stated: they are assumed to be at the same site, so that no placement is ruled out",
         at="/structures/0/duplex_site",
     ),
 }  # fmt: skip
