@@ -211,11 +211,13 @@ _SMDS = (
     Column("pages_written", LONG, "4 KiB pages written", "QESD offset 260"),
     Column("write_us", LONG, "time in writes", "QESD offset 264"),
     Column("read_requests", LONG, "reads from the queue manager's own data set", "QESD offset 280"),
-    Column("pages_read", LONG, "4 KiB pages read from it", "QESD offset 284"),
-    Column("read_us", LONG, "time in these reads", "QESD offset 288"),
+    Column("pages_read", LONG, "4 KiB pages read from the queue manager's own data set", "QESD offset 284"),
+    Column("read_us", LONG, "time in reads from the queue manager's own data set", "QESD offset 288"),
     Column("other_read_requests", LONG, "reads from other queue managers' data sets", "QESD offset 304"),
-    Column("other_pages_read", LONG, "4 KiB pages read from them", "QESD offset 308"),
-    Column("other_read_us", LONG, "time in these reads", "QESD offset 312"),
+    Column(
+        "other_pages_read", LONG, "4 KiB pages read from other queue managers' data sets", "QESD offset 308"
+    ),
+    Column("other_read_us", LONG, "time in reads from other queue managers' data sets", "QESD offset 312"),
     Column(
         "is_encrypted",
         BOOL,
@@ -447,7 +449,7 @@ FILE_COLUMNS = (
     ),
     Column("first_interval_end", INSTANT, "end of the first interval or observation in the file"),
     Column("last_interval_end", INSTANT, "end of the last interval or observation in the file"),
-    Column("days", STRING, "the UTC days that the file affected, as a JSON list by table"),
+    Column("days", STRING, "the UTC days that the entry affected, as a JSON list by table"),
     Column("qsgs", STRING, "the groups named in the rows of the file, as a JSON list"),
     Column(
         "unnamed_days",
