@@ -136,7 +136,7 @@ def test_allocations_far_from_any_line_give_a_message_without_figures() -> None:
     fit = fit_curve(points)
     assert fit.state == "too_little"
     assert fit.reason is not None
-    assert "lie" in fit.reason
+    assert "too far from a single line" in fit.reason
 
 
 @pytest.mark.parametrize(
