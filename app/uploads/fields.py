@@ -12,12 +12,12 @@ TIMES = (
     FormField(
         "observed_at",
         "Observed at",
-        hint="Displays only: when the command was entered, for example 2026-11-21T09:30.",
+        hint="For displays only: the time when the command was entered, for example 2026-11-21T09:30.",
     ),
     FormField(
         "zone",
         "Time zone",
-        hint="For that time, and for times in the file that have no time zone: +01:00 or Europe/Berlin.",
+        hint="Applies to that time, and to times in the file that have no time zone: +01:00 or Europe/Berlin.",
     ),
 )
 """The fields for the time of a display and its zone."""

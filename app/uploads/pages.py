@@ -355,7 +355,13 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
 
 
 _MAP_FIELDS = (
-    FormField("system_id", "System", "name", hint="Its SMF identifier, as SID in SMFPRMxx.", required=True),
+    FormField(
+        "system_id",
+        "System",
+        "name",
+        hint="SMF identifier of the system, as in SID of SMFPRMxx.",
+        required=True,
+    ),
     FormField("queue_manager", "Queue manager", "name", required=True),
     FormField("qsg", "Queue-sharing group", "name"),
 )
