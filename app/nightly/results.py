@@ -240,7 +240,7 @@ def series_of(forecast: StoredForecast | Forecast) -> tuple[str, str, str, str]:
 
 
 def earliest_crossing(forecast: Forecast) -> date | None:
-    """Return the day on which the forecast passes its first level, by the median estimates.
+    """Return the first day on which the forecast passes one of its levels, by the median estimates.
 
     A level that has been passed counts as passed on the day of the forecast.
     """

@@ -79,7 +79,9 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
 
     deleted = named(verb("delete", "Delete a plan; it can be restored for a limited time.", _delete))
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
-    restored = named(verb("restore", "Restore the most recently deleted plan with a name.", _restore))
+    restored = named(
+        verb("restore", "Restore the plan that was most recently deleted under a name.", _restore)
+    )
     restored.add_argument(
         "--id",
         type=whole,

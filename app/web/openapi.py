@@ -30,9 +30,9 @@ DESCRIPTION = """\
 Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups. Send a plan document to get sizes,
 findings and their sources, or the CFRM policy, the job, MQSC, SETXCF commands and a runbook as text.
 
-Storage amounts in responses are in bytes, or in the unit with which the name of the member ends. Every JSON response has `findings`.
-The response to a refused request is a problem document (RFC 9457) that lists errors by field. Addresses under `/api/v1`
-keep their meaning; members may be added to responses.
+Storage amounts in responses are in bytes, or in the unit with which the name of the member ends. Every JSON response to
+an accepted request has `findings`. The response to a refused request is a problem document (RFC 9457) that lists errors by field.
+Addresses under `/api/v1` keep their meaning; members may be added to responses.
 """
 
 TAGS = [
@@ -61,7 +61,7 @@ TAGS = [
     {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
     {
         "name": "depth events",
-        "description": "Queue depth events of shared queues: which queue manager writes which message, and which event switches change.",
+        "description": "Queue depth events of shared queues: which queue manager writes which message, and which event attributes change.",
     },
     {
         "name": "clusters",

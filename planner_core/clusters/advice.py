@@ -86,7 +86,7 @@ def place_of(status: Status, *, mode: Mode) -> int:
 
 
 def held_by_rank(decision: Decision) -> tuple[Candidate, ...]:
-    """Return the candidates eliminated only by rank whose channels are in a better state than the chosen ones."""
+    """Return the candidates eliminated only by rank whose channels are in a better state than the chosen ones'."""
     if not decision.chosen:
         return ()
     best = min(place_of(candidate.status, mode=decision.mode) for candidate in decision.chosen)
@@ -120,7 +120,7 @@ def _about_rank(decision: Decision, queue: str, field: str) -> Iterator[Finding]
     else:
         yield finding(
             "CLUSTER_RANK_DECIDES",
-            f"{attributes} leaves only only {stays} for {queue}: if that channel stops, messages wait for it. To send them "
+            f"{attributes} leaves only {stays} for {queue}: if that channel stops, messages wait for it. To send them "
             "elsewhere in that case, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )

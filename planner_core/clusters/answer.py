@@ -72,7 +72,7 @@ class QueueDecision(Answer):
     chosen: Annotated[
         tuple[str, ...],
         Field(
-            description="Queue managers to which the message can go, all ranked equally; a waiting message "
+            description="Queue managers to which the message can go, all equally good; a waiting message "
             "that is not moved stays with its own. Empty if the put fails."
         ),
     ]

@@ -695,7 +695,7 @@ class _Explaining:
             first, second = self._decided(queue)
             self._say(
                 "CLUSTER_MODES_DIFFER",
-                f"For {queue},, the order {first.mode} chooses {_list(first.queue_managers) or 'no destination'} and the order "
+                f"For {queue}, the order {first.mode} chooses {_list(first.queue_managers) or 'no destination'} and the order "
                 f"{second.mode} {_list(second.queue_managers) or 'no destination'}: the explanations of its messages follow "
                 f"{first.mode}.",
             )

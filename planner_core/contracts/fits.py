@@ -56,7 +56,7 @@ class LeftOut(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RatioCount:
-    """An entry-to-element ratio in the data, and the number of points that have it."""
+    """A number of elements per entry in the data, and the number of points that have it."""
 
     elements_per_entry: float
     points: int

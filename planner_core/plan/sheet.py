@@ -43,7 +43,7 @@ class SheetFacility:
     """A coupling facility on the sheet.
 
     `stated_differently` lists the kinds of storage for which plans state different values. The sheet uses the smallest
-    size, and the largest of the other values.
+    size, and the largest value of each other kind.
     """
 
     use: FacilityUse[PlaceableStructure]

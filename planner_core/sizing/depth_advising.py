@@ -514,7 +514,7 @@ class QueueAdvisor:
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
-    """Return the names of the first costs (negative numbers) that together reach the room; empty if their sum does not."""
+    """Return the names of the first costs (negative numbers) that together reach the room; empty if even all do not."""
     used, names = 0, []
     for cost, name in costs:
         if used >= room:

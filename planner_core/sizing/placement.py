@@ -591,7 +591,7 @@ def _one(given: Sequence[Facility]) -> Facility:
 
 
 def is_roomy(asked: AllocationQuestion[PlaceableStructure]) -> bool:
-    """Return whether all structures fit in any order: without EXCLLIST, each facility has room for all that name it."""
+    """Return whether all structures fit in any order: none has EXCLLIST, and each facility has room for all that name it."""
     # Other orders of allocation then give the same answer, so they need no calculation.
     most: dict[str, int] = {}
     for each in asked.wanted:

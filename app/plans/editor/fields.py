@@ -155,7 +155,7 @@ STRUCTURE = (
         "High events before",
         "whole",
         unit="%",
-        hint="If empty, before offload and FULLTHRESHOLD.",
+        hint="If empty: before offload and FULLTHRESHOLD.",
     ),
 )
 STRUCTURE_SIZES = (

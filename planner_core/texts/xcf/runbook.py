@@ -243,7 +243,7 @@ def _system(structure: StructureResult) -> Iterator[str]:
     yield ""
     yield "On IXC585E, or when shared channels or group units of recovery fail:"
     yield "1. Compare the active shared channels and unresolved group units of recovery with the plan;"
-    yield "   resolve units of recovery that are in doubt."
+    yield "   resolve those that are in doubt."
     yield from _grow(structure, 2)
 
 
