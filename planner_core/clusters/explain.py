@@ -289,7 +289,7 @@ def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime
     if short and short_s and since < short * short_s:
         return failed_at + (since // short_s + 1) * short_s
     beyond = since - short * short_s
-    # An interval of 0 determines no time.
+    # No time follows from an interval of 0.
     if not long_s or beyond // long_s >= retries.long:
         return None
     return failed_at + short * short_s + (beyond // long_s + 1) * long_s
