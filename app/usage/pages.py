@@ -102,7 +102,7 @@ class UsagePage(Page):
     period: Annotated[PeriodPicker, "The period that is shown"]
     highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
     limits: Annotated[ObservedTotals | None, "Its limits, as last observed up to the end of the period"]
-    full: Annotated[tuple[UsagePoint, ...], "Hours in which it was full, latest first"]
+    full: Annotated[tuple[UsagePoint, ...], "Hours or days in which it was found full, latest first"]
     charts: Annotated[ZoomedChart, "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
     has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]

@@ -291,7 +291,7 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
         if kind is NOT_FOUND:
             detail = f"Nothing is served at {path}."
         elif kind is METHOD_NOT_ALLOWED:
-            detail = f"{path} does not support {request.method}. Supported: {headers.get('allow', 'another method')}."
+            detail = f"{path} does not support {request.method}. Supported: {headers.get('allow', 'other methods')}."
     return problem_response(request, Problem(kind, detail, headers=headers))
 
 

@@ -134,7 +134,8 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
         made.append(
             replace(
                 declared["larger_percent"],
-                hint=f"Queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. If empty, as planned: {share:g} %.",
+                hint=f"From queues whose messages are larger than {float(mix.larger_than_bytes):.0f} bytes, the mean. "
+                f"If empty, as planned: {share:g} %.",
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )

@@ -174,7 +174,7 @@ def standard_header(smf_type: int, header: Header, *, subtype: int | None, subsy
 def closed(record: bytearray) -> bytes:
     """Return a record with its length filled in."""
     if len(record) > LONGEST_RECORD:
-        message = f"a record of {len(record)} bytes: SMF records have at most {LONGEST_RECORD}"
+        message = f"a record of {len(record)} bytes: SMF records have at most {LONGEST_RECORD} bytes"
         raise ValueError(message)
     record[:2] = _U2.pack(len(record))
     return bytes(record)

@@ -55,7 +55,7 @@ GROUP = (
         "Headroom in INITSIZE",
         "decimal",
         unit="%",
-        hint="Optional. Added to the need, instead of the percentage above.",
+        hint="Optional. Added to the need, instead of the maximum usage.",
     ),
     FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal", hint="1 to 2."),
 )
