@@ -143,7 +143,12 @@ def _page(
             "text",
             "For example 2026-11-21T12:00:00Z. If no time zone is given, UTC is assumed.",
         ),
-        box("browsed_at", "Time of browse and displays", "text", "In the same format."),
+        box(
+            "browsed_at",
+            "Time of browse and displays",
+            "text",
+            "Use the same format as for the first failure.",
+        ),
         FormField(
             "mode",
             "Order of eliminations",

@@ -99,7 +99,9 @@ def _draw(
         else:
             y += height + 18
     description = " ".join(f"{title}: {_in_words(parts)}." for title, parts in panels)
-    return sheet.layout(f"flow-{nth}", round(bottom + 6), f"Where messages for {flow.queue} go", description)
+    return sheet.layout(
+        f"flow-{nth}", round(bottom + 6), f"Destinations of messages for {flow.queue} go", description
+    )
 
 
 def _node(

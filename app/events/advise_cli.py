@@ -105,7 +105,7 @@ def _values(each: Thresholds) -> str:
 def _lead(lead: DepthLead | None) -> str:
     if lead is None:
         return ""
-    return f"; from Queue Depth High at the net rate {lead.to_action_s} s to the level, {lead.to_maxdepth_s} s to MAXDEPTH"
+    return f"; after Queue Depth High, at the net rate: {lead.to_action_s} s to the action level, {lead.to_maxdepth_s} s to MAXDEPTH"
 
 
 def _rates(arguments: argparse.Namespace) -> int:

@@ -82,7 +82,10 @@ def read_points(version: Version, session: SessionDep) -> FitPoints:
     responses=problems(),
 )
 def read_levels(session: SessionDep) -> Levels:
-    """Return the levels that the site has set. Without one, a nightly run uses the level on which all plans agree."""
+    """Return the levels that the site has set.
+
+    For a coupling facility without a level, a nightly run uses the level on which all plans agree.
+    """
     return Levels(tuple(levels.levels(session)))
 
 

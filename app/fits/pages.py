@@ -55,7 +55,7 @@ class CurvePage(Page):
     published: Annotated[str, "Sizes of the published curve for the same entries, as text; empty if unknown"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, largest first"]
     points_total: Annotated[int, "Number of points"]
-    cuts_total: Annotated[int, "Number of breaks in series"]
+    cuts_total: Annotated[int, "Number of breaks in the series"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version names the curve"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]

@@ -232,8 +232,8 @@ def _text_handlers(kind: str) -> tuple[Callable[..., Response], Callable[..., Re
     # FastAPI derives the ids of operations from these names, and clients are generated from the ids.
     latest.__name__, of_version.__name__ = f"stored_{kind}", f"stored_{kind}_of_version"
     words = OUTPUT_WORDS[kind].description
-    latest.__doc__ = f"{words} The text is from the time when the latest version was saved."
-    of_version.__doc__ = f"{words} The text is from the time when this version was saved."
+    latest.__doc__ = f"{words} The text was generated when the latest version was saved."
+    of_version.__doc__ = f"{words} The text was generated when this version was saved."
     return latest, of_version
 
 

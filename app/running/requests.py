@@ -38,10 +38,10 @@ class LintRequest(BaseModel):
     text: Annotated[Text, Field(description="CFRM policy, MQSC definitions, displays, or several of them.")]
     cfcc_level: Annotated[
         int | None,
-        Field(ge=1, le=99, description="CFCC level of the coupling facilities, if it is known."),
+        Field(ge=1, le=99, description="CFCC level of the coupling facilities, if known."),
     ] = None
     queue_managers: Annotated[
-        int | None, Field(ge=1, le=32, description="Queue managers defined to the group, if it is known.")
+        int | None, Field(ge=1, le=32, description="Number of queue managers defined to the group, if known.")
     ] = None
     qsg: Annotated[
         str | None,

@@ -41,7 +41,7 @@ ObservedAt = Annotated[
     str,
     Field(
         pattern=f"^({TIME_PATTERN})?$",
-        description="The time at which a display was taken, because displays contain no date: local time, in `zone` or with an offset.",
+        description="The time at which the display was taken: local time in `zone`, or a time with an offset. Displays do not contain their date.",
         examples=["2026-11-21T09:30"],
     ),
 ]

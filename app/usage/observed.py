@@ -49,7 +49,8 @@ class Duplexing(Answer):
 
     is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same data.")] = None
     observed_at: Annotated[
-        datetime | None, Field(description="The hour whose records name its coupling facilities.")
+        datetime | None,
+        Field(description="The hour of the records that name the coupling facilities of the structure."),
     ] = None
     policy_duplex: Annotated[
         str | None, Field(description="DUPLEX of the policy, as a display showed it.")
@@ -59,7 +60,9 @@ class Duplexing(Answer):
         tuple[str, ...], Field(description="The records and displays from which this was read.")
     ] = ()
 
-    @computed_field(description="DUPLEX in the plan; null: as in any new plan.")
+    @computed_field(
+        description="DUPLEX for the plan. If no record shows it, this is null, and a new plan uses the default."
+    )
     @property
     def duplex(self) -> str | None:
         """DUPLEX for a plan, or None if no record shows it.

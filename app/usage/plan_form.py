@@ -85,7 +85,7 @@ def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
 
 
 def key_of(text: str) -> QueueKey:
-    """Return structure and queue of `STRUCTURE/QUEUE`; the name of a queue may contain more slashes."""
+    """Return the structure and the queue from `STRUCTURE/QUEUE`; a queue name may contain more slashes."""
     # The name of a structure cannot have a slash.
     structure, _, queue = text.partition("/")
     return structure, queue

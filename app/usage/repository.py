@@ -323,12 +323,12 @@ class LastPlacement(NamedTuple):
 
 
 def last_placements(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """Return, for each structure of a group, the last hour before a time whose records name its coupling facilities."""
+    """Return, for each structure of a group, the last hour before `before` that names its coupling facilities."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.coupling_facilities)
 
 
 def last_policies(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
-    """Return, for each structure of a group, the last hour before a time with a display of DUPLEX."""
+    """Return, for each structure of a group, the last hour before `before` with a display of DUPLEX."""
     return _last_placements(session, qsg, before, HourlyStructureUsage.policy_duplex)
 
 
@@ -349,7 +349,7 @@ def _last_placements(
 
 
 def _last_hours(qsg: str, before: datetime, told: InstrumentedAttribute[Any]) -> Subquery:
-    """Return, for each structure of a group, the last hour before a time in which a column is not null."""
+    """Return, for each structure of a group, the last hour before `before` in which the column is not null."""
     hours = HourlyStructureUsage
     return (
         select(hours.structure, func.max(hours.hour).label("hour"))

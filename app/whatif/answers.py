@@ -1,6 +1,6 @@
 """Answers to what-if questions, with the fitted curve that a plan names.
 
-Each raises PlanRefused if the plan is impossible.
+Each function raises PlanRefused if the plan is impossible.
 """
 
 from __future__ import annotations

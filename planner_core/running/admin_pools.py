@@ -1,4 +1,4 @@
-"""Check the entries and elements of CSQ_ADMIN in displays: enough for the group, and not nearly all in use.
+"""Check in displays whether CSQ_ADMIN has enough entries and elements for the group, and whether they are nearly used up.
 
 Either pool can run out on its own. In APAR PH39578 elements were 99 % in use while entries were 12 %, and the queue
 manager ended.

@@ -44,7 +44,7 @@ class Phases:
     """The name of the share at which each rule starts."""
 
     def until_backlog(self, what: str) -> str:
-        """Return the formula of a quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
+        """Return the formula for a quantity (`elements`, `offloaded`, `pages`) up to the planned backlog or a full structure."""
         terms = []
         for number, name in enumerate(self.names, start=1):
             before = f"min(1, bundles * {self.names[number - 2]})" if number > 1 else "0"

@@ -103,7 +103,7 @@ def not_accepted(*, version: int, reason: str) -> Finding:
     why = f": {reason[0].lower()}{reason[1:].rstrip('.')}" if reason else ""
     return finding(
         "CURVE_NOT_ACCEPTED",
-        f"The plan names the fit {version}, which was not accepted{why}. Use 'published', or an accepted curve.",
+        f"The plan names fit {version}, which was not accepted{why}. Use 'published', or an accepted curve.",
         field="/curve/fitted",
     )
 

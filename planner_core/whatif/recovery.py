@@ -148,7 +148,7 @@ class StructureRecovery(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RecoveryTotals(Answer):
-    """Totals for all structures, recovered one after another."""
+    """Totals for all structures, if they are recovered one after another."""
 
     backup_bytes: int
     log_bytes_per_hour: int
@@ -181,7 +181,7 @@ class Recovery(Answer):
     @computed_field
     @property
     def totals(self) -> RecoveryTotals:
-        """Totals for all structures, recovered one after another."""
+        """Totals for all structures, if they are recovered one after another."""
         return RecoveryTotals(
             backup_bytes=sum(each.backup_bytes for each in self.all_structures),
             log_bytes_per_hour=sum(each.log_bytes_per_hour for each in self.all_structures),

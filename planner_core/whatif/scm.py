@@ -1,8 +1,8 @@
 """Storage-class memory: the amount that a structure can use at its location, and missing values.
 
-Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used at 90 % and above, with augmented
-space taken from the CF's storage (reason code 2192). IBM publishes no formula for augmented space: the plan states it,
-or a finding reports that it is missing. Whether a coupling facility has storage-class memory is not among the criteria
+CFCC levels 19 to 25 support it, and IXCH0257E documents the largest amount. A structure uses it at 90 % usage and above,
+and takes augmented space for it from the CF's storage; without that space, puts fail with reason code 2192. IBM
+publishes no formula for augmented space: the plan states it, or a finding reports that it is missing. Whether a coupling facility has storage-class memory is not among the criteria
 by which XCF chooses one: a structure may move to a coupling facility without it.
 """
 

@@ -90,7 +90,7 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
     """Read a dump's ranges in Spark's tasks.
 
     Args:
-        task: the parameters of the tasks. Every worker must be able to reach dump and history by these names.
+        task: the parameters of the tasks. Every worker must be able to reach the dump and the history under these names.
         index: the starts of the ranges.
         session: the Spark session.
         progress: called with the bytes done and the total; advances in steps, when a task finishes.

@@ -264,7 +264,12 @@ _QUEUE = (
     Column("depth_max", LONG, "highest depth seen", "WQ 588; QQST 120"),
     Column("depth_min", LONG, "lowest depth seen", "QQST 124"),
     Column("depth_end", LONG, "depth at the end of the interval", "QQST 80"),
-    Column("time_on_queue_max_us", LONG, "longest time on the queue of a message that was got", "WQ 540"),
+    Column(
+        "time_on_queue_max_us",
+        LONG,
+        "longest time that a message was on the queue before it was got",
+        "WQ 540",
+    ),
     Column("time_on_queue_us", LONG, "total time on the queue of all messages got", "WQ 556"),
 )
 

@@ -82,7 +82,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class DataSetState:
-    """A shared message data set on its last day."""
+    """The state of a shared message data set on the last day for which it was measured."""
 
     queue_manager: str
     day: dt.date

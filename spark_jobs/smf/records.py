@@ -86,7 +86,7 @@ class Records:
         return wire.unsigned(found, 0, 4), wire.unsigned(found, 4, 2), wire.unsigned(found, 6, 2)
 
     def rows(self, offset: Ints, length: Ints, count: Ints, *, among: Mask, row_bytes: int) -> Rows:
-        """Return the sections that the triplets of the records in `among` lead to."""
+        """Return the sections to which the triplets of the records in `among` point."""
         counts = np.where(among & (length > 0), count, 0)
         record = np.repeat(np.arange(len(self)), counts)
         first = np.cumsum(counts) - counts

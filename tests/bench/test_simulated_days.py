@@ -93,7 +93,7 @@ def test_day_in_another_coupling_facility_is_missing() -> None:
     )
 
 
-def test_peaks_without_noise_and_events_equal_the_expected_peaks() -> None:
+def test_peaks_without_noise_or_events_equal_the_expected_peaks() -> None:
     sample = daily_peaks(4, noise=0, outages_per_year=0, backlogs_per_year=0, level_shift=False)
     np.testing.assert_allclose(sample.peaks, sample.truth.expected[:270], atol=0.5)
     np.testing.assert_array_equal(sample.days, np.arange(270) + dt.date(2026, 1, 5).toordinal())

@@ -322,7 +322,7 @@ def run_decision(page: Page) -> None:
 
 def show_another_failure(page: Page) -> None:
     press(page, "button", "channel TO.P1; queue manager P1")
-    expect(page.get_by_role("img", name="Where messages for INVENTQ go")).to_contain_text(
+    expect(page.get_by_role("img", name="Destinations of messages for INVENTQ go")).to_contain_text(
         "While channel TO.P1 is unavailable"
     )
 

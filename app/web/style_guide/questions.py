@@ -42,7 +42,7 @@ FIELDS = {
     field.name: field
     for field in (
         FormField("rate_percent", "Rate", value="-1", unit="% of planned", slider=("0", "400", "5", "100")),
-        FormField("data_set_size", "Each data set", value="4G", hint="As planned."),
+        FormField("data_set_size", "Space of each SMDS", value="4G", hint="As planned."),
         FormField("at", "Storage", value="initsize"),
     )
 }

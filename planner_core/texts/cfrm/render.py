@@ -80,7 +80,7 @@ def structure_lines(structure: StructureResult) -> Iterator[str]:
 
 
 def _duplex(placement: Placement) -> str:
-    """Return DUPLEX with the site of the second copy, which DISABLED cannot have."""
+    """Return the value of DUPLEX, with the site of the second copy unless DUPLEX is DISABLED."""
     if placement.duplex_site is None or placement.duplex == "DISABLED":
         return placement.duplex
     return f"{placement.duplex},{placement.duplex_site}"

@@ -167,7 +167,7 @@ def test_curve_page_shows_figures_points_and_excluded_data(fitted: FastAPI) -> N
     assert sizes == sorted(sizes, reverse=True)
     assert len(sizes) == 12
     assert table(found, "excluded data")[1:] == [["seen on one day only", "1"]]
-    assert table(found, "breaks in series")[1:] == [["APPL001", "2026-09-14", "reallocated with 512M"]]
+    assert table(found, "breaks in the series")[1:] == [["APPL001", "2026-09-14", "reallocated with 512M"]]
     assert [link.text for link in found.one("main").all("a") if link["href"] == "/plans/SQ03"] == ["SQ03"]
     assert table(found, "other versions")[1][:2] == ["4", "rejected"]
     figures = {row[0]: row[1:4] for row in table(found, "fitted and published")[1:]}

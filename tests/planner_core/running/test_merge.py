@@ -206,7 +206,7 @@ def test_statements_of_other_couple_data_sets_are_unchanged(is_first: bool) -> N
     assert {each.code for each in merged.findings} == {each.code for each in alone.findings}
 
 
-def test_unclosed_text_for_another_couple_data_set_prevents_a_merge() -> None:
+def test_unclosed_parenthesis_for_another_couple_data_set_prevents_a_merge() -> None:
     text = OTHER_COUPLE_DATA_SETS.replace("MAXBUFSIZE(64000)", "MAXBUFSIZE(64000") + LAST_IS_OURS
     with pytest.raises(MergeRefused, match="has errors"):
         merge(text, result())

@@ -164,7 +164,7 @@ def test_offload_to_db2_has_rules_but_no_data_sets() -> None:
     assert not {"DSGROUP", "DSBLOCK", "DSBUFS"} & set(found)
 
 
-def test_missing_dsgroup_is_omitted() -> None:
+def test_missing_dsgroup_is_replaced_by_a_comment() -> None:
     text = rendered(structures__0__offload={})
     assert [line for line in text.splitlines() if "DSGROUP" in line] == [
         "* APP1: DSGROUP is not planned. Add it before you run this."

@@ -42,7 +42,7 @@ def test_day_files_contain_the_rows_of_the_day(history: History) -> None:
     assert day_files(history, QUEUE_USAGE, NEXT) == []
 
 
-def test_forgotten_file_is_in_no_day(history: History) -> None:
+def test_forgotten_file_is_not_in_any_day(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest(1)))
     commit(history, "b", structures=structure_rows(qest(2)))
     before = day_files(history, STRUCTURE_USAGE, DAY)

@@ -52,7 +52,7 @@ def _place(section: Layout) -> str:
         numbers = set(section.triplet.values())
         if len(numbers) == 1:
             return f"triplet {numbers.pop()}"
-        return "triplet " + ", ".join(f"{number} of {record}" for record, number in section.triplet.items())
+        return " and ".join(f"triplet {number} of {record}" for record, number in section.triplet.items())
     return "RMF's product section" if section.triplet < 0 else f"triplet {section.triplet}"
 
 

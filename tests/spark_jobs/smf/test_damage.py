@@ -248,7 +248,7 @@ def test_record_with_wrong_triplets_is_quarantined(place: int, value: bytes, rea
     assert rows_of([found], "wq")
 
 
-def test_undamaged_bytes_are_never_quarantined() -> None:
+def test_bytes_without_records_are_all_quarantined_or_lost() -> None:
     pick = random.Random(1)
     for data in (bytes(100_000), b"\xff" * 100_000, pick.randbytes(100_000), b"\x00\x12\x00\x00" * 25_000):
         found = check(data, FRAMINGS["rdw"])

@@ -110,7 +110,7 @@ def test_too_slow_recovery_is_reported_with_advice() -> None:
         ),
     ],
 )
-def test_structure_without_a_backup_misses_the_recovery_time_with_a_reason(
+def test_structure_without_a_backup_has_a_reason_and_no_recovery_time(
     keys: dict[str, object], why: str
 ) -> None:
     asked = RecoveryQuestion(explain=True)

@@ -136,7 +136,7 @@ def test_list_of_questions_links_to_structures_of_a_stored_plan(app: FastAPI) ->
     for ending in ("filling", "thresholds"):
         assert f'href="/plans/tight/versions/1/structures/A/{ending}"' in text
     assert 'href="/whatif/cf-loss?plan=tight"' in text
-    assert "About a structure of a stored plan." in words(page(app, "/whatif"))
+    assert "Requires a structure of a stored plan." in words(page(app, "/whatif"))
     assert page(app, "/whatif?plan=nobody").status == 404
 
 

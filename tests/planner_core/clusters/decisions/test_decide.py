@@ -149,7 +149,7 @@ def test_distribution_of_many_puts_matches_the_weights() -> None:
     assert counts == {"A": 5000, "B": 2000, "C": 1000}
 
 
-def test_clwlmruc_limits_the_channels_only_in_the_order_of_ibm() -> None:
+def test_clwlmruc_limits_the_channels_only_in_ibm_mode() -> None:
     situation = Situation(
         instances=tuple(Instance(queue_manager=name) for name in "ABC"),
         channels=tuple(

@@ -338,7 +338,7 @@ def test_new_second_copy_is_checked_against_the_smaller_storage_class_memory() -
     assert [each.split(",")[0] for each in told] == ["Without CF01", "Without CF02"]
 
 
-def test_storage_class_memory_of_one_facility_may_be_overcommitted_after_a_loss() -> None:
+def test_overcommitted_storage_class_memory_after_a_loss_is_reported() -> None:
     b = structure("B", "4G", preflist=["CF02", "CF01"], scm=SCM)
     found = answer([cf("CF01", scm="16G"), cf("CF02", scm="12G")], [structure("A", "4G", scm=SCM), b])
     told = [each.message for each in found.findings if each.code == "SCM_OVERCOMMITTED"]
