@@ -1,4 +1,4 @@
-"""Charts of the depth of a queue at its events, with the queue managers that wrote messages.
+"""Charts of the depth that a queue had at each event, and the queue managers that wrote event messages.
 
 The depth is known only at events; the lines between them are straight. If an event has no time, the sets are drawn in
 their order, equally spaced.

@@ -1,4 +1,4 @@
-"""Runs of jobs: queued, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
+"""The life of a job run: it is queued, claimed by one keeper, kept alive by its heartbeat, and ended. Callers commit.
 
 The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, sends no more
 heartbeats; when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the

@@ -222,7 +222,7 @@ def save(
     if_match: str | None = None,
     create_only: bool = False,
 ) -> ScenarioOutcome:
-    """Save a calculated scenario, as a new one or a new state; an identical one is not saved again.
+    """Save a calculated scenario as a new scenario or as a new version, unless it is identical to the stored one.
 
     Raises:
         PlanNotFound: The plan does not exist.

@@ -70,7 +70,7 @@ def schema_response() -> JsonObject:
 
 
 def text_response(kind: str) -> JsonObject:
-    """Return the responses of a route that returns a text output."""
+    """Return the OpenAPI responses of a route that returns text."""
     return {
         "description": OUTPUT_WORDS[kind].description,
         "headers": {

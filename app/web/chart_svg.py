@@ -241,7 +241,7 @@ class Sheet:
         style: str = "halo",
         is_optional: bool = False,
     ) -> None:
-        """Add a label at the first free place, given as left end and base line, or where it covers least."""
+        """Add a label at the first free place, or where it covers least; a place is a left end and a base line."""
         if not text:
             return
         width = _width(text) * (_STRONG if "strong" in style else 1)

@@ -1,4 +1,4 @@
-"""Displays of the sending queue manager: CLUSQMGR, QCLUSTER, CHSTATUS and QMGR, joined for decisions.
+"""Join the displays of the sending queue manager (CLUSQMGR, QCLUSTER, CHSTATUS, QMGR) to the input of a decision.
 
 Rows are joined by QMID, or by name if a display omits it. The state of a channel comes from CHSTATUS, otherwise from
 CLUSQMGR; if neither shows it, it is INACTIVE, because a channel without status is inactive. Attributes that a display

@@ -141,7 +141,7 @@ class Put(_Calls):
 
 
 class Rejected(_Calls):
-    """MQPUT or MQPUT1 that fails: with 2053 at MAXDEPTH, or with another reason such as 2192."""
+    """An MQPUT or MQPUT1 call that fails: with 2053 at MAXDEPTH, or with another reason such as 2192."""
 
     action: Literal["rejected"]
     reason: Annotated[int, Field(ge=2000, le=9999)] = 2053

@@ -108,7 +108,7 @@ class Fill:
         return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
 
     def at_backlog(self, bundles: Fraction, *, messages: int | None = None) -> Snapshot:
-        """Return the structure with the planned backlog in it, or full if that comes first.
+        """Return the state of the structure at the planned backlog, or when it is full if it cannot hold the backlog.
 
         `messages` of the same mix replace the planned ones: a structure with twice the backlog
         is like one of half the size with the backlog, counted twice.

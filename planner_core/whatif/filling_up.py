@@ -411,7 +411,7 @@ class FillingUp(Answer):
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield the events of an outage."""
+        """Yield a heading, one line for each event of the outage, and a closing line."""
         last = self.points[-1]
         storage = "INITSIZE" if self.question.at == "initsize" else "SIZE"
         yield f"{self.result.cfrm_name}, {storage} {format_mib(self.size_bytes)}: {self.messages_arriving} messages arrive in {shown_minutes(self.outage_minutes):g} minutes"

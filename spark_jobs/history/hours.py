@@ -207,7 +207,7 @@ def _buckets(hour: StructureHour | SmdsHour | QueueHour) -> Line:
 
 
 def structure_hours(reader: Days, day: dt.date) -> Iterator[StructureHour]:
-    """Yield the hours of structures on a day."""
+    """Yield the hourly usage of each structure on a day."""
     keys = ["qsg", "structure", "hour"]
     hours: dict[tuple[Any, ...], Line] = {}
     spoken: dict[tuple[Any, ...], set[str]] = {}

@@ -307,7 +307,7 @@ def _name(place: int) -> str:
 
 
 def _profile(random: np.random.Generator) -> tuple[float, ...]:
-    """Return the backlog by hour: mostly office hours, a nightly batch for some."""
+    """Return the backlog by hour: most queues follow office hours, some have a nightly batch."""
     hours = np.arange(HOURS)
     middle, width = random.uniform(10, 15), random.uniform(2.5, 4.5)
     found = 0.15 + np.exp(-(((hours - middle) / width) ** 2))

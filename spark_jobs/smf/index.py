@@ -42,7 +42,7 @@ def kind_of(kind: int) -> str:
 
 
 def kinds_of(batch: Batch) -> Ints:
-    """Return type and subtype of each record as one number."""
+    """Return the type and the subtype of each record as one number."""
     data, starts = batch.data, batch.starts
     # Without the flag, the header ends before the subtype, and these bytes are data.
     has_subtype = (data[starts + 4] & SUBTYPES_FLAG != 0) & (batch.lengths >= HAS_SUBTYPE_BYTES)

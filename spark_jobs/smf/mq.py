@@ -210,7 +210,7 @@ def _slots(rows: Rows, section: Layout) -> Rows:
 
 
 def _has_name(rows: Rows, section: Layout, column: str) -> Mask:
-    """Return which rows have this name filled in."""
+    """Return a mask of the rows whose column of this name is not empty."""
     field = next(field for field in section.fields if field.column == column)
     first = cut(rows.data, rows.positions + field.offset, 1)[:, 0]
     is_filled: Mask = (rows.lengths >= field.end) & (first != wire.BLANK) & (first != wire.NUL)

@@ -286,7 +286,7 @@ class PieceHead:
 
 
 def piece_head(data: bytes) -> PieceHead | None:
-    """Read the reassembly area; None if it is missing or invalid."""
+    """Return the reassembly area of a record in pieces, or None if it is missing or invalid."""
     product_at, _, _ = _TRIPLET.unpack_from(data, PRODUCT_TRIPLET_AT)
     area, area_bytes, _ = _TRIPLET.unpack_from(data, product_at + REASSEMBLY_AT)
     begin = product_at + area

@@ -572,7 +572,7 @@ BAD_NAMES = {
         for value in values
     ],
 )
-def test_name_that_breaks_its_rule_is_refused_at_its_field(
+def test_refusal_of_an_invalid_name_points_to_its_field(
     service: Service, tmp_path: Path, pointer: str, value: str
 ) -> None:
     assert_refused_everywhere(service, tmp_path, put(full_document(), pointer, value), pointer, limit=True)

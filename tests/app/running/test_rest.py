@@ -194,6 +194,6 @@ def test_merge_with_displays_warns_of_a_shrinking_structure(app: FastAPI) -> Non
     assert "1G and 80 % of it in use" in told["message"]
 
 
-def test_merge_over_rest_equals_that_of_the_core(app: FastAPI) -> None:
+def test_merge_over_rest_equals_the_merge_of_the_core(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).policy

@@ -132,7 +132,7 @@ def test_unknown_run_numbers_are_not_found(database: Database, job_id: int) -> N
         service.get(session, job_id + 1)
 
 
-def test_texts_with_any_characters_are_stored(database: Database, job_id: int) -> None:
+def test_text_with_any_characters_is_stored(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=True) as session:
         service.end(

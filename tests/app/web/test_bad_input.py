@@ -160,7 +160,7 @@ def test_document_contains_every_field_of_the_schema() -> None:
 
 
 @pytest.mark.parametrize("pointer", list(leaves(FULL)))
-def test_invalid_value_is_refused_with_its_field(app: FastAPI, pointer: str) -> None:
+def test_refusal_of_an_invalid_value_names_its_field(app: FastAPI, pointer: str) -> None:
     for value in BAD_ANYWHERE.values():
         assert_names(app, changed(pointer, value), pointer)
 

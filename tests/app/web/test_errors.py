@@ -106,7 +106,7 @@ def test_output_of_an_incomplete_plan_is_refused_with_the_missing_values(app: Fa
     assert problem["errors"]
 
 
-def test_invalid_parameter_is_refused_by_name(app: FastAPI) -> None:
+def test_refusal_of_an_invalid_parameter_names_it(app: FastAPI) -> None:
     problem = assert_problem(post_json(app, "/api/v1/size?explain=perhaps", SMALLEST), "request-invalid", 422)
     assert [error["field"] for error in problem["errors"]] == ["explain"]
 

@@ -192,7 +192,7 @@ def test_warnings_fail_a_command_with_fail_on_warning(
         ("structure=APP1&outage_minute=5", "outage_minute", "did you mean outage_minutes?"),
     ],
 )
-def test_invalid_parameter_is_refused_by_name(app: FastAPI, query: str, field: str, message: str) -> None:
+def test_refusal_of_an_invalid_parameter_names_it(app: FastAPI, query: str, field: str, message: str) -> None:
     found = assert_problem(post_json(app, f"/api/v1/whatif/filling?{query}", DOCUMENT), "input-refused", 422)
     assert [error["field"] for error in found["errors"]] == [field]
     assert message in found["errors"][0]["message"]

@@ -75,7 +75,7 @@ def test_stored_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
         (f"{UPGRADE}?years=51", "years"),
     ],
 )
-def test_invalid_parameter_is_refused_by_name(app: FastAPI, address: str, field: str) -> None:
+def test_refusal_of_an_invalid_parameter_names_it(app: FastAPI, address: str, field: str) -> None:
     problem = assert_problem(post_json(app, address, SQ03), "request-invalid", 422)
     assert [error["field"] for error in problem["errors"]] == [field]
 

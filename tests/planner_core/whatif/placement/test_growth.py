@@ -70,7 +70,7 @@ def test_default_steps_are_published_levels_one_queue_manager_and_three_years() 
     assert levels_above(25) == ()
 
 
-def test_csq_admin_grows_by_the_published_tables() -> None:
+def test_csq_admin_growth_follows_the_published_tables() -> None:
     answer = ask(plan())
     # Table 1: 5 queue managers 9728 KB, 6 queue managers 10496 KB.
     assert need_k(one(step(answer, "queue-managers-1"), "CSQ_ADMIN")) == (9728, 10496)
