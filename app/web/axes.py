@@ -59,7 +59,8 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
 
 def position(value: Value) -> float:
     """Return a value as a number; moments become seconds."""
-    if isinstance(value, float | int):  # first, because a chart asks for thousands of numbers
+    # First, because a chart asks for thousands of numbers; a union would be built again for each of them.
+    if isinstance(value, (float, int)):
         return value
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()

@@ -7,6 +7,7 @@ Each label is placed where it covers no other label, line or sign, if such a pla
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -69,8 +70,10 @@ class Shape:
         """The element as markup, with all texts escaped."""
         # Not the filter `xmlattr`: a chart has a thousand shapes, and it checks the name of each attribute again.
         named = "".join(
-            f' {name}="{escape(value) if isinstance(value, str) else value}"'
-            for name, value in self.attributes.items()
+            [
+                f' {name}="{escape(value) if isinstance(value, str) else value}"'
+                for name, value in self.attributes.items()
+            ]
         )
         title = f"<title>{escape(self.title)}</title>" if self.title else ""
         return Markup(f"<{self.tag}{named}>{title}{escape(self.text)}</{self.tag}>")  # noqa: S704 - escaped above
@@ -542,7 +545,7 @@ class _Plot:
 
 
 def _text_of(points: Sequence[Place]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return " ".join([f"{x:.1f},{y:.1f}" for x, y in points])
 
 
 def _stepped(points: Sequence[Place]) -> list[Place]:
@@ -571,9 +574,9 @@ def _thinned(points: Sequence[Place]) -> list[Place]:
 
     If their heights also differ by less than a pixel, only the last is returned.
     """
-    columns: dict[int, list[Place]] = {}
+    columns: dict[int, list[Place]] = defaultdict(list)
     for point in points:
-        columns.setdefault(int(point[0]), []).append(point)
+        columns[int(point[0])].append(point)
     found: list[Place] = []
     for column in columns.values():
         if len(column) > 1:
