@@ -158,7 +158,7 @@ def test_more_lines_than_one_batch_are_all_stored(
     ("line", "fault"),
     [
         (structure_hour(0, qsg=None), "qsg"),
-        (structure_hour(0, hour="2026-11-16T10:30:00Z"), "first minute"),
+        (structure_hour(0, hour="2026-11-16T10:30:00Z"), "start of an hour"),
         (structure_hour(0, hour="2026-11-16T10:00:00"), "hour"),
         (structure_hour(0, entries_in_use_max=-1), "entries_in_use_max"),
         (structure_hour(0, structure_full_count=2**63), "structure_full_count"),

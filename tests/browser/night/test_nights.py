@@ -74,7 +74,9 @@ def test_run_is_started_by_keyboard_and_followed_to_its_end(page: Page) -> None:
     page.goto("/nights")
     page.get_by_role("button", name="Run now").press("Enter")
     expect(page.get_by_role("status").first).to_have_text("The run was started.")
-    expect(page.locator("#bar-sentence")).to_contain_text("Fitting", timeout=PATIENCE_MS)
+    # Events are snapshots of the state at intervals, so a short step such as the fits can be missed on a busy machine.
+    under_way = re.compile(r"The job (waits for its turn|is starting)|Fitting")
+    expect(page.locator("#bar-sentence")).to_have_text(under_way, timeout=PATIENCE_MS)
     expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
     expect(page).to_have_url(re.compile(r"/nights/\d+$"))
     expect(page.locator("#bar-words")).to_have_text("done")

@@ -173,7 +173,7 @@ def test_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) ->
     assert item.code == "CURVE_NOT_ACCEPTED"
     assert item.severity == "error"
     assert item.field == "/curve/fitted"
-    assert "the fit 9, which was not accepted: an element would cost 201.3 bytes." in item.message
+    assert "fit 9, which was not accepted: an element would cost 201.3 bytes." in item.message
 
 
 def check_explanations(document: dict[str, Any], fit: CurveFit) -> int:
