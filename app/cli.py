@@ -467,7 +467,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             database.upgrade()
         database.prepare()
     application = create_app(settings)
-    keep_what_is_loaded(application)
+    keep_what_is_loaded()
     _say(f"cfplan serves http://{settings.host}:{settings.port}")
     uvicorn.run(
         application,

@@ -57,7 +57,7 @@ def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> di
         app = create_app(Settings(data_dir=Path(folder)))
         with app.state.database.session(writes=True) as session:
             service.save_plan(session, PLAN, document)
-        keep_what_is_loaded(app)
+        keep_what_is_loaded()
         times = asyncio.run(_timed(app, document, rounds))
         app.state.database.close()
     return {what: Filled(statistics.median(found), max(found)) for what, found in times.items()}
