@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.documentation.markdown import Article, render_article
+from app.documentation.markdown import Article, read_summary, render_article
 from app.web.rendering import ROOT
 
 DOCS_DIR = ROOT / "docs"
@@ -49,7 +49,8 @@ class Shelf:
 
 
 @cache
-def _articles() -> dict[str, Article]:
+def _files() -> dict[str, Path]:
+    """Return the files of all pages by the addresses of the pages, in reading order."""
     found = {
         path.relative_to(DOCS_DIR).with_suffix("").as_posix(): path for path in sorted(DOCS_DIR.rglob("*.md"))
     }
@@ -66,17 +67,24 @@ def _articles() -> dict[str, Article]:
         return shelf, listed == len(first), listed, not slug.endswith("README"), slug
 
     order = sorted(found, key=place)
-    return {slug: _load(found[slug]) for slug in order}
-
-
-def _load(path: Path) -> Article:
-    return render_article(path.read_text(encoding="utf-8"), at=path.relative_to(DOCS_DIR).as_posix())
+    return {slug: found[slug] for slug in order}
 
 
 def article(slug: str) -> Article | None:
     """Return the page at an address, if its file existed when the service started."""
     # A lookup and not a path: no address can reach files outside of docs/.
-    return _articles().get(slug)
+    return _rendered(slug) if slug in _files() else None
+
+
+@cache  # bounded, because it is called only for existing pages
+def _rendered(slug: str) -> Article:
+    return render_article(*_text_and_place(slug))
+
+
+def _text_and_place(slug: str) -> tuple[str, str]:
+    """Return the Markdown of a page, and the path of its file below docs/."""
+    path = _files()[slug]
+    return path.read_text(encoding="utf-8"), path.relative_to(DOCS_DIR).as_posix()
 
 
 def moved(slug: str) -> str | None:
@@ -88,9 +96,10 @@ def moved(slug: str) -> str | None:
 def shelves() -> tuple[Shelf, ...]:
     """Return all pages, one shelf for each folder."""
     groups: dict[str, list[Entry]] = {}
-    for slug, page in _articles().items():
+    for slug in _files():
         folder, _, _ = slug.rpartition("/")
         name = folder.replace("-", " ").replace("/", ", ").capitalize() or "More"
+        page = read_summary(*_text_and_place(slug))
         groups.setdefault(name, []).append(Entry(slug, page.title, page.lead))
     return tuple(Shelf(name, tuple(entries)) for name, entries in groups.items())
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.documentation.library import DOCS_DIR, SHELVES, shelves
-from app.documentation.markdown import page_link, render_article
+from app.documentation.markdown import Summary, page_link, read_summary, render_article
 from tests.app.web.pages.addresses import ARTICLES, html, page
 from tests.app.web.pages.html import read
 from tests.app.web.support import get
@@ -149,7 +149,31 @@ def test_only_existing_pages_are_served(app: FastAPI, path: str) -> None:
     ],
 )
 def test_first_sentence_of_a_page_is_its_summary_in_the_list(text: str, lead: str) -> None:
-    assert render_article(text, at="a.md").lead == lead
+    assert read_summary(text, at="a.md").lead == lead
+
+
+def test_summary_ignores_everything_below_the_first_paragraph() -> None:
+    text = "# A `b`\n\nTo do\nthis. More.\n"
+    more = "\nNext.\n\n# Another title\n\n```\nopen"
+    assert (
+        read_summary(text + more, at="a.md") == read_summary(text, at="a.md") == Summary("A b", "To do this.")
+    )
+
+
+def test_page_without_a_title_is_listed_by_its_file() -> None:
+    assert read_summary("Text.\n", at="a/b.md").title == "a/b.md"
+
+
+@EVERY_ARTICLE
+def test_title_and_summary_in_the_list_are_the_beginning_of_the_page(app: FastAPI, address: str) -> None:
+    (entry,) = [each for shelf in shelves() for each in shelf.entries if f"/docs/{each.slug}" == address]
+    title, below, *_ = [
+        each for each in page(app, address).one("article").inside if not isinstance(each, str)
+    ]
+    assert entry.title == title.text
+    # A paragraph directly below the title has the lead; before a heading or a list, there is none.
+    assert bool(entry.about) == (below.tag == "p")
+    assert below.text.startswith(entry.about)
 
 
 def test_every_user_page_has_a_summary_in_the_list(app: FastAPI) -> None:
