@@ -14,7 +14,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-build-
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test soak bench check format findings pins clean browser FORCE
+.PHONY: help run setup test soak bench check format findings openapi pins clean browser FORCE
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,9 @@ format: $(DONE)/dev ## format the code and mend what the linter can mend
 
 findings: setup ## write docs/reference/findings.md from the catalogue
 	$(BIN)/python -m tests.docs.findings_page
+
+openapi: setup ## write app/documentation/openapi.json from the routes, models and examples
+	$(BIN)/python -m tests.app.documentation.openapi_file
 
 # uv resolves for every platform and Python at once; it lives in a virtual environment of its own for the time of the
 # call. Existing pins are kept unless UPGRADE is set. Without annotations and header the files name no host.

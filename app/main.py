@@ -137,7 +137,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         # The routes themselves: after `include_router`, the first request of each application would build the validators
         # of all routes again, which takes half a second.
         routes=[route for router in _routers() for route in router.routes],
-        openapi_url="/openapi.json",
+        openapi_url=None,  # FastAPI would generate the description; `api_docs` sends a file
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,

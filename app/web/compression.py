@@ -18,6 +18,11 @@ _COMPRESSED = '-gzip"'
 _NOT_MODIFIED = 304
 
 
+def accepts_gzip(headers: Headers) -> bool:
+    """Return whether a client that sends these headers can read gzip."""
+    return "gzip" in headers.get("accept-encoding", "")
+
+
 class Compression(GZipMiddleware):
     """Starlette's compression, skipped for clients that do not accept it."""
 
@@ -37,7 +42,7 @@ class Compression(GZipMiddleware):
                 message = {**message, "headers": headers.raw}
             await send(message)
 
-        if "gzip" in given.get("accept-encoding", ""):
+        if accepts_gzip(given):
             await super().__call__(scope, receive, send_marked)
         else:
             await self.app(scope, receive, send_marked)

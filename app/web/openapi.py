@@ -139,7 +139,7 @@ def install(
     schemas: Iterable[Callable[[], JsonObject]],
     examples: Iterable[Callable[[], Iterable[OperationExamples]]],
 ) -> None:
-    """Serve the description at the application's openapi_url.
+    """Set the function with which the application generates its description.
 
     Args:
         app: The application, with all its routes.
@@ -148,7 +148,7 @@ def install(
     """
 
     def description() -> JsonObject:
-        # The examples are calculated by the core, so the description is built once, and only when it is requested.
+        # The core calculates the examples. The service sends the file that was generated with this function.
         if app.openapi_schema is None:
             app.openapi_schema = _built(app, schemas, examples)
         return app.openapi_schema

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -11,8 +13,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from app.documentation.api_docs import DESCRIPTION_FILE
+from app.main import create_app
+from app.settings import Settings
 from app.sizing.examples import examples
 from planner_core.texts.outputs import OUTPUT_KINDS
+from tests.app.documentation.openapi_file import description as description_of
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night
 from tests.app.uploads.support import finish
 from tests.app.usage.support import store, ten_days
@@ -48,6 +54,44 @@ def validator(
         if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
             part.setdefault("additionalProperties", False)
     return jsonschema_rs.Draft202012Validator(whole)
+
+
+def test_sent_description_is_the_generated_one(app: FastAPI) -> None:
+    assert get(app, "/openapi.json").content == description_of(app), "run make openapi"
+
+
+def test_description_does_not_depend_on_the_settings(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, port=9, max_body_bytes=1000, allowed_hosts=("cfplan.example",))
+    assert description_of(create_app(settings)) == DESCRIPTION_FILE.read_bytes()
+
+
+def test_description_names_no_server(description: dict[str, Any]) -> None:
+    assert "servers" not in description
+
+
+def test_description_behind_a_proxy_names_the_path_of_the_proxy(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
+    own_app.root_path = "/cfplan"
+    for headers in ({}, {"accept-encoding": "gzip"}):
+        content = call(own_app, "GET", "/openapi.json", headers=headers).content
+        text = gzip.decompress(content) if headers else content
+        assert json.loads(text) == {**description, "servers": [{"url": "/cfplan"}]}
+
+
+def test_description_is_compressed_for_clients_that_accept_it(app: FastAPI) -> None:
+    answer = call(app, "GET", "/openapi.json", headers={"accept-encoding": "gzip, br"})
+    assert (answer.headers["content-encoding"], answer.media_type) == ("gzip", "application/json")
+    assert "Accept-Encoding" in answer.headers["vary"]
+    assert gzip.decompress(answer.content) == get(app, "/openapi.json").content
+    assert len(answer.content) < 200_000
+
+
+def test_description_is_not_compressed_if_the_settings_prevent_it(tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path, compress_over_bytes=10**9))
+    answer = call(app, "GET", "/openapi.json", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in answer.headers
+    assert answer.json()["openapi"].startswith("3.1")
 
 
 def test_every_rest_route_is_described(app: FastAPI, description: dict[str, Any]) -> None:
