@@ -156,8 +156,12 @@ def static_version(path: str) -> str:
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
+_MIB = Markup(' <span class="u">MiB</span>')
+_PERCENT = Markup(' <span class="u">%</span>')
+
+
 def group_digits(digits: str) -> Markup:
-    """Return a decimal number with its integer part in groups of three.
+    """Return a formatted decimal number with its integer part in groups of three.
 
     The style sheet separates the groups instead of a character, so that readers copy the bare number.
 
@@ -166,13 +170,12 @@ def group_digits(digits: str) -> Markup:
     """
     sign, digits = ("\N{MINUS SIGN}", digits[1:]) if digits.startswith("-") else ("", digits)
     whole, point, rest = digits.partition(".")
-    head = len(whole) % 3 or 3
-    groups = [whole[:head], *(whole[at : at + 3] for at in range(head, len(whole), 3))]
-    groups[-1] += point + rest
-    if len(whole) <= 4:  # noqa: PLR2004 - four digits read well as they are
-        groups = [whole + point + rest]
-    tail = Markup().join(Markup('<span class="g">{}</span>').format(group) for group in groups[1:])
-    return Markup('<span class="n">{}{}{}</span>').format(sign, groups[0], tail)
+    if len(whole) > 4:  # noqa: PLR2004 - four digits read well as they are
+        head = len(whole) % 3 or 3
+        groups = '</span><span class="g">'.join(whole[at : at + 3] for at in range(head, len(whole), 3))
+        digits = f'{whole[:head]}<span class="g">{groups}{point}{rest}</span>'
+    # Assembled as plain text: a page has hundreds of numbers, and Markup.format would escape each of their groups.
+    return Markup(f'<span class="n">{sign}{digits}</span>')  # noqa: S704 - a formatted number has nothing to escape
 
 
 def count(value: int) -> Markup:
@@ -182,9 +185,7 @@ def count(value: int) -> Markup:
 
 def mib(value_bytes: int | Fraction, digits: int = 1) -> Markup:
     """Return bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
-    return Markup('{} <span class="u">MiB</span>').format(
-        group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
-    )
+    return mib_bare(value_bytes, digits) + _MIB
 
 
 def kib(value_kib: int) -> Markup:
@@ -199,7 +200,7 @@ def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
 
 def mib_bare(value_bytes: int | Fraction, digits: int = 1) -> Markup:
     """Return bytes as MiB without the unit, for columns that name it: `440.9`."""
-    return group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+    return group_digits(f"{float(value_bytes / MIB):.{digits}f}")
 
 
 def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
@@ -208,7 +209,7 @@ def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
     >>> mib_signed(1048576)
     Markup('+<span class="n">1.0</span>')
     """
-    text = f"{float(Fraction(value_bytes) / MIB):.{digits}f}"
+    text = f"{float(value_bytes / MIB):.{digits}f}"
     # Decided on the rounded text: -0.04 would otherwise be shown as -0.0.
     if not float(text):
         return group_digits(text.removeprefix("-"))
@@ -265,8 +266,7 @@ def _within(value: object) -> str:
 
 def percent(value: float | Fraction) -> Markup:
     """Return a share in percent with one decimal, rounded up, so that a full structure is never shown as less."""
-    tenths = ceil_fraction(Fraction(value) * 10)
-    return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
+    return percent_bare(value) + _PERCENT
 
 
 def percent_bare(value: float | Fraction) -> Markup:

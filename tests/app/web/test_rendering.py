@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from app.web.rendering import count, group_digits, mib, mib_signed, number, percent
+from planner_core.units import MIB
+
+NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, places=3).map(lambda value: format(value, "f"))
+
+
+@given(NUMBERS | st.integers().map(str))
+def test_grouped_digits_are_the_number_in_groups_of_three(text: str) -> None:
+    shown = group_digits(text)
+    assert isinstance(shown, Markup)
+    assert re.sub(r"<.*?>", "", shown) == text.replace("-", "\N{MINUS SIGN}")
+    whole, *groups = re.findall(r'">([^<]*)', str(shown))
+    digits = text.removeprefix("-").partition(".")[0]
+    assert [len(group.partition(".")[0]) for group in groups] == (
+        [3] * ((len(digits) - 1) // 3) if len(digits) > 4 else []
+    )
+    assert 1 <= len(whole.lstrip("\N{MINUS SIGN}").partition(".")[0]) <= (3 if len(digits) > 4 else 4)
+
+
+@pytest.mark.parametrize("text", ["<b>", "1&2", "12345<", '1.5"', "-<i>", "1234567.<u>"])
+def test_texts_that_are_not_numbers_are_not_marked_as_safe(text: str) -> None:
+    assert not isinstance(number(text), Markup)
+
+
+@given(st.integers(min_value=-(2**70), max_value=2**70), st.integers(min_value=1, max_value=10**6))
+def test_bytes_as_mib_are_rounded_once(value: int, denominator: int) -> None:
+    for exact in (Fraction(value), Fraction(value, denominator)):
+        rounded = float(exact / MIB)  # correctly rounded
+        assert re.sub(r"<.*?>", "", mib(exact)) == f"{rounded:.1f} MiB".replace("-", "\N{MINUS SIGN}")
+    assert mib(value) == mib(Fraction(value))
+    assert mib_signed(value) == mib_signed(Fraction(value))
+
+
+def test_kinds_of_numbers_have_the_same_markup() -> None:
+    expected = '<span class="n">12<span class="g">345</span></span>'
+    assert {
+        count(12345),
+        number(12345),
+        number("12345"),
+        number(Decimal(12345)),
+        number(Fraction(12345)),
+    } == {expected}
+    assert percent(Fraction(1, 3)) == '<span class="n">0.4</span> <span class="u">%</span>'
