@@ -21,6 +21,9 @@ COPY static/ static/
 COPY docs/ docs/
 # Editable: the service reads templates, style sheets and documentation from beside its packages.
 RUN .venv/bin/python -m pip install --no-cache-dir --no-deps --no-index --no-build-isolation --editable .
+# pip compiles what it installs, but not an editable package. Without this, every process of the container would compile
+# it again: the user may not write here. Nothing changes these files, so that no process has to check their times.
+RUN .venv/bin/python -m compileall -q --invalidation-mode unchecked-hash app planner_core spark_jobs migrations
 
 FROM python:3.13-slim
 # The user's number is fixed, so that a volume keeps its owner from one image to the next.

@@ -85,6 +85,13 @@ def test_packages_of_the_service_are_copied() -> None:
     assert {"app", "migrations", "planner_core", "spark_jobs", "templates", "static", "docs"} <= copied
 
 
+def test_packages_of_the_service_are_compiled() -> None:
+    (options,) = [run.words for run in instructions_named("RUN") if "compileall" in run.words]
+    _, _, folders = " ".join(options).partition(" unchecked-hash ")
+    packages = {source for source in copied_from_the_tree() if any((ROOT / source).glob("**/*.py"))}
+    assert set(folders.split()) == packages - {"requirements"}
+
+
 def test_entry_point_is_a_script_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     workdir = last(INSTRUCTIONS, "WORKDIR").value
