@@ -17,10 +17,14 @@ from planner_core.document.cross_checks import cross_checks
 from planner_core.document.model import PlanDocument
 from planner_core.document.problems import escape_pointer, field_problems
 from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
+from planner_core.garbage import collection_paused
 from planner_core.limits import limit
 from planner_core.units import MIB, format_size
 
 _LONGEST_NUMBER = 40
+_LONG_NUMBER = b"0" * (_LONGEST_NUMBER + 1)
+_NUMBERS_AS_ZEROS = bytes(ord("0" if chr(code) in "0123456789+-.eE" else " ") for code in range(256))
+_TOO_DEEP = "The text is nested too deeply."
 _SHOWN = 20
 _SMALLEST_CF_BYTES = limit("smallest_cf_mib") * MIB
 _MOST_GIB_MEANT = 1023
@@ -33,7 +37,14 @@ def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
     Raises:
         DocumentInvalid: The text is not UTF-8 or not JSON, or has a repeated key or invalid fields.
     """
-    return read_object(parse_json(text), is_stored=is_stored)
+    with collection_paused(len(text)):
+        parsed = _parse(text)
+        try:
+            return read_object(parsed, is_stored=is_stored)
+        except (DocumentInvalid, RecursionError):
+            # No valid document is too deep, so only invalid ones are searched.
+            _refuse_if_too_deep(parsed)
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +60,53 @@ def parse_json(text: bytes | str) -> object:
     Raises:
         DocumentInvalid: The text is not UTF-8 or not JSON, or has unreadable numbers and objects.
     """
+    parsed = _parse(text)
+    _refuse_if_too_deep(parsed)
+    return parsed
+
+
+def _refuse_if_too_deep(parsed: object) -> None:
+    if is_too_deep(parsed):
+        _invalid(_TOO_DEEP)
+
+
+def _parse(text: bytes | str) -> object:
+    try:
+        return _parse_without_long_numbers(text)
+    # Read again by functions that note what is wrong and where, but are called for every number.
+    except (ValueError, InvalidOperation, RecursionError):
+        return _parse_and_find_errors(text)
+
+
+def _parse_without_long_numbers(text: bytes | str) -> object:
+    """Parse JSON text; raise any error if it is not a strict JSON text or may have a long number."""
+    encoded = text.encode() if isinstance(text, str) else text
+    if _LONG_NUMBER in encoded.translate(_NUMBERS_AS_ZEROS):
+        raise ValueError
+    return json.loads(
+        encoded.decode(),
+        object_pairs_hook=_without_repeated_keys,
+        parse_float=Decimal,
+        parse_constant=_refuse,
+    )
+
+
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs) or len(pairs) > MOST_KEYS:
+        raise ValueError
+    return found
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _parse_and_find_errors(text: bytes | str) -> object:
     reader = _JsonReader()
     try:
         parsed = reader.read(text if isinstance(text, str) else text.decode("utf-8"))
-        if is_too_deep(parsed):
+        if reader.met_unusable and is_too_deep(parsed):
             raise RecursionError
         problems = first_problems(_unusable(parsed, "")) if reader.met_unusable else ()
     except UnicodeDecodeError as error:
@@ -61,7 +115,7 @@ def parse_json(text: bytes | str) -> object:
         message = f"The text is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
         raise NotJson((FieldProblem("", message),)) from None
     except RecursionError:
-        _invalid("The text is nested too deeply.")
+        _invalid(_TOO_DEEP)
     if problems:
         raise DocumentInvalid(problems)
     return parsed

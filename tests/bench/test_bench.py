@@ -39,6 +39,9 @@ def test_benchmarks_print_both_figures_of_each_ratio() -> None:
     assert done.returncode == 0, done.stderr
     for name in ("planner", "bare-def", "bare-async", "validate the parsed document", "evaluate it"):
         assert re.search(rf"^{name} +[\d.]+", done.stdout, re.MULTILINE), done.stdout
+    for aim in ("read it: strict JSON and validation", "evaluate it"):
+        assert re.search(rf"^{aim}( +[\d.]+){{4}}$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^aim( +[\d.]+){2}\nratio to aim( +[\d.]+){2}$", done.stdout, re.MULTILINE), done.stdout
     assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
 
 
