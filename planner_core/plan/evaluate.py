@@ -13,6 +13,7 @@ from planner_core import checks
 from planner_core.clusters.load import load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
+from planner_core.plan.known_structures import evaluated_structures
 from planner_core.plan.result import (
     CurveComparison,
     CurveStructure,
@@ -24,7 +25,7 @@ from planner_core.plan.result import (
 from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
-from planner_core.sizing.structures import size_admin, size_application, size_system
+from planner_core.sizing.structures import size_application, size_system
 from planner_core.units import bytes_to_kib_ceil
 
 
@@ -40,21 +41,15 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
             or an unknown fitted curve).
     """
     checks.refuse_impossible(document, has_curve=curve is not None)
-    structures = (
-        size_admin(document, curve),
-        *(
-            size_application(document, curve, index, structure)
-            for index, structure in enumerate(document.structures)
-        ),
-        *((size_system(document, curve),) if document.system.include else ()),
-    )
+    evaluated = tuple(evaluated_structures(document, curve))
+    structures = tuple(each.result for each in evaluated)
     found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
     clusters = load_of(document, structures) if document.clusters else None
     found.extend(clusters.findings if clusters is not None else ())
-    for structure in structures:
-        found.extend(checks.check_structure(document, structure))
+    for each in evaluated:
+        found.extend(each.findings)
     allocation = allocated(document, structures)
     found.extend(found_on_places(found, allocation))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)

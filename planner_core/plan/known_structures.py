@@ -1,0 +1,136 @@
+"""The evaluation of each structure of a plan, kept for the next evaluation in which the structure has not changed.
+
+A planner who edits a plan, and a what-if question, evaluate the same structures again and again. The result of a structure
+depends on its own entry in the document, on its place there, on the fitted curve, and on the parts of the document that
+concern the whole group. All of these are in the key.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from threading import Lock
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from planner_core import checks
+from planner_core.document.model import PlanDocument, Structure
+from planner_core.findings import Finding
+from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.structure_size import Curve
+from planner_core.sizing.structures import size_admin, size_application, size_system
+
+MOST_QUEUES_KEPT = 4096
+"""The total number of queues in the structures that a process keeps: about 17 MB."""
+_QUEUES_OF_A_STRUCTURE = 8
+"""The memory that a structure needs without its queues, in queues."""
+_ELSEWHERE: dict[str, Any] = {"structures": [], "acknowledged": [], "clusters": []}
+"""The parts of a document that do not affect the result of a single structure."""
+_PLAIN = frozenset({int, str, bool, type(None)})
+Place = int | Literal["admin", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedStructure:
+    """The result of one structure, and the findings on it that do not depend on other structures."""
+
+    result: StructureResult
+    findings: tuple[Finding, ...]
+
+
+class KnownStructures:
+    """The structures that were evaluated last, up to a total number of queues; safe for several threads."""
+
+    def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
+        self.most_queues = most_queues
+        self._found: OrderedDict[object, EvaluatedStructure] = OrderedDict()
+        self._queues = 0
+        self._lock = Lock()
+
+    def get(self, key: object) -> EvaluatedStructure | None:
+        """Return the evaluation with this key, if it is kept."""
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
+
+    def keep(self, key: object, found: EvaluatedStructure) -> None:
+        """Keep an evaluation, and drop those that were not used for the longest time."""
+        with self._lock:
+            if key in self._found:
+                return
+            self._found[key] = found
+            self._queues += _weight(found)
+            while self._queues > self.most_queues:
+                _, dropped = self._found.popitem(last=False)
+                self._queues -= _weight(dropped)
+
+
+def _weight(found: EvaluatedStructure) -> int:
+    return _QUEUES_OF_A_STRUCTURE + len(found.result.queues)
+
+
+_known = KnownStructures()
+
+
+def evaluated_structures(
+    document: PlanDocument, curve: Curve | None, *, known: KnownStructures = _known
+) -> Iterator[EvaluatedStructure]:
+    """Yield the evaluation of each structure: CSQ_ADMIN, those of the document in its order, CSQSYSAPPL.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that the document names; None for published figures.
+        known: The structures that were evaluated before.
+    """
+    # Structures are evaluated with this copy, so that their results cannot depend on anything that is not in the key.
+    around = document.model_copy(update=_ELSEWHERE)
+    queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
+    # A plan beyond the limit would drop each structure before it is needed again.
+    group = (_content(around), curve) if queues <= known.most_queues else None
+    places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
+    for place in (*places, "system") if document.system.include else places:
+        structure = document.structures[place] if isinstance(place, int) else None
+        if group is None:
+            yield _evaluated(around, curve, place, structure)
+            continue
+        key = (group, place, structure and _content(structure))
+        found = known.get(key)
+        if found is None:
+            found = _evaluated(around, curve, place, structure)
+            known.keep(key, found)
+        yield found
+
+
+def _evaluated(
+    around: PlanDocument, curve: Curve | None, place: Place, structure: Structure | None
+) -> EvaluatedStructure:
+    if isinstance(place, int) and structure is not None:
+        result = size_application(around, curve, place, structure)
+    else:
+        result = size_admin(around, curve) if place == "admin" else size_system(around, curve)
+    return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))
+
+
+def _content(value: object) -> object:
+    """Return everything that a part of a document states, in a form that can be a key."""
+    # Without the calls for plain values, which most are, this takes a third of the time.
+    if isinstance(value, BaseModel):
+        values = [each if type(each) in _PLAIN else _content(each) for each in value.__dict__.values()]
+        # Comparisons with running structures distinguish a default from the same value in the document.
+        return (*values, frozenset(value.model_fields_set))
+    if isinstance(value, list):
+        return tuple([each if type(each) in _PLAIN else _content(each) for each in value])
+    if isinstance(value, dict):
+        return tuple([(key, _content(each)) for key, each in value.items()])
+    if isinstance(value, Decimal):
+        # Findings show the number as it was entered, and 1.50 equals 1.5.
+        return value.as_tuple()
+    if type(value) in _PLAIN:
+        return value
+    message = f"{type(value).__name__} cannot be part of a key"
+    raise TypeError(message)

@@ -1,0 +1,203 @@
+"""Structures that are kept between evaluations: their results equal those of a fresh evaluation."""
+
+from __future__ import annotations
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json, read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import plan_answer
+from planner_core.plan.known_structures import (
+    EvaluatedStructure,
+    KnownStructures,
+    evaluated_structures,
+)
+from planner_core.sizing.fitted import fitted_curve
+from planner_core.sizing.structure_size import Curve
+from tests.planner_core.plans import documents, plan, varied
+from tests.planner_core.sizing.test_fitted import BUNDLE, TWO_COSTS
+
+Json = dict[str, Any]
+
+CHANGES: tuple[Json, ...] = (
+    {"qsg": "MQ"},
+    {"queue_managers": 9},
+    {"cfcc_level": 17},
+    {"growth": {"percent_per_year": 10, "years": 2}},
+    {"target_usage_percent": 60},
+    {"headroom_percent": 25},
+    {"size_factor": 2},
+    {"perfmev": "ENABLED"},
+    {"admin__headroom_percent": 50},
+    {"admin__entsmax": 10},
+    {"system__shared_channels": 10**6},
+    {"system__include": False},
+    {"coupling_facilities__0__cfcc_level": 26},
+    {"coupling_facilities__0__size": "400M"},
+    {"coupling_facilities__1__volatile": True},
+    {"structures__0__preflist": ["CF02", "CF01"]},
+    {"structures__0__cflevel": 4},
+    {"structures__0__recover": False},
+    {"structures__0__size": "1G"},
+    {"structures__0__initsize": "500M"},
+    {"structures__0__full_threshold": 60},
+    {"structures__0__entry_to_element_ratio": [1, 9]},
+    {"structures__0__event_target_percent": 40},
+    {"structures__0__size_with_offload": True},
+    {"structures__0__offload__to": "DB2"},
+    {"structures__0__offload__rules": [{"usage_over": 60, "size_over": "0K"}]},
+    {"structures__0__scm": {"max_size": "1G", "augmented": "10M"}},
+    {"structures__0__queues__0__backlog": 100_001},
+    {"structures__0__queues__0__message_bytes": 1165},
+    {"structures__0__queues__0__message_bytes": {"mean": 1024, "p95": 4096, "max": 9000}},
+    {"structures__0__queues__0__persistent": True},
+    {"structures__0__queues__0__maxdepth": 1000},
+    {"structures__0__queues__1": {"name": "Q2", "message_bytes": 10, "backlog": 5}},
+)
+
+
+def fresh(document: PlanDocument, curve: Curve | None = None) -> list[EvaluatedStructure]:
+    """Evaluate the structures without any that are kept."""
+    return list(evaluated_structures(document, curve, known=KnownStructures(0)))
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+def test_change_of_a_document_gives_the_result_of_a_fresh_evaluation(change: Json) -> None:
+    known = KnownStructures()
+    base = {"structures__0__queues__0__persistent": False}
+    before, after = plan(**base), plan(**{**base, **change})
+    list(evaluated_structures(before, None, known=known))
+
+    found = list(evaluated_structures(after, None, known=known))
+
+    assert found == fresh(after)
+    assert found != fresh(before)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), documents(), documents())
+def test_mixed_documents_give_the_results_of_fresh_evaluations(
+    data: st.DataObject, one: Json, other: Json
+) -> None:
+    known = KnownStructures()
+    mixed = copy.deepcopy(one)
+    for key in data.draw(st.sets(st.sampled_from(sorted(one)))):
+        mixed[key] = other[key]
+    for document in (one, other, mixed, one):
+        read = read_object(document)
+        assert list(evaluated_structures(read, None, known=known)) == fresh(read)
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents())
+def test_second_evaluation_gives_the_same_bytes(document: Json) -> None:
+    first, second = (
+        plan_answer(evaluate(read_object(document)), explain=True, depths=True).json_bytes() for _ in range(2)
+    )
+
+    assert first == second
+
+
+def test_unchanged_structures_are_not_evaluated_again() -> None:
+    known = KnownStructures()
+    second = {"name": "APP2", "queues": [{"name": "Q2", "message_bytes": 10, "backlog": 5}]}
+    before, after = plan(structures__1=second), plan(structures__1={**second, "recover": False})
+    admin, first, _, system = evaluated_structures(before, None, known=known)
+
+    found = list(evaluated_structures(after, None, known=known))
+
+    assert found[0] is admin
+    assert found[1] is first
+    assert found[3] is system
+
+
+def test_acknowledgements_and_other_structures_do_not_change_a_structure() -> None:
+    known = KnownStructures()
+    first = list(evaluated_structures(plan(), None, known=known))[1]
+    other = plan(
+        acknowledged=[{"code": "USAGE_MEASURE_ASSUMED", "reason": "agreed"}],
+        structures__1={"name": "APP2", "queues": []},
+    )
+
+    assert list(evaluated_structures(other, None, known=known))[1] is first
+
+
+def test_numbers_that_are_equal_but_written_differently_are_shown_as_written() -> None:
+    # An INITSIZE near the maximum, so that the message on SIZE names the factor.
+    text = '{"qsg": "SQ03", "queue_managers": 2, "size_factor": %s, "structures": [{"name": "A", "initsize": "900G"}]}'
+
+    messages = [
+        next(
+            each.message
+            for each in evaluate(read_json(text % factor)).findings
+            if "size_factor, now" in each.message
+        )
+        for factor in ("1.5", "1.50")
+    ]
+
+    assert "now 1.5," in messages[0]
+    assert "now 1.50," in messages[1]
+
+
+def test_value_that_equals_its_default_is_kept_apart_from_a_missing_one() -> None:
+    known = KnownStructures()
+    list(evaluated_structures(plan(), None, known=known))
+    stated = plan(structures__0__recover=True)
+
+    found = list(evaluated_structures(stated, None, known=known))[1].result.definition
+
+    assert found.model_fields_set == stated.structures[0].model_fields_set
+
+
+def test_fitted_curves_are_kept_apart() -> None:
+    known = KnownStructures()
+    document = plan(curve={"fitted": 3})
+    one, other = (fitted_curve(version=3, fit=fit) for fit in (BUNDLE, TWO_COSTS))
+    list(evaluated_structures(document, one, known=known))
+
+    assert list(evaluated_structures(document, other, known=known)) == fresh(document, other)
+    assert list(evaluated_structures(document, None, known=known)) == fresh(document)
+
+
+def test_structures_beyond_the_limit_are_dropped_oldest_first() -> None:
+    queues = [{"name": f"Q{number}", "message_bytes": 10, "backlog": 5} for number in range(10)]
+    # CSQ_ADMIN, the application structure and CSQSYSAPPL of one plan, with 12 queues in all, but not those of two plans.
+    known = KnownStructures(most_queues=3 * 8 + 12)
+    one, other = (read_object(varied(qsg=qsg, structures__0__queues=queues)) for qsg in ("QSG1", "QSG2"))
+    first = list(evaluated_structures(one, None, known=known))
+    assert list(evaluated_structures(one, None, known=known))[1] is first[1]
+
+    list(evaluated_structures(other, None, known=known))
+
+    assert list(evaluated_structures(one, None, known=known))[1] is not first[1]
+
+
+def test_plan_beyond_the_limit_drops_nothing() -> None:
+    known = KnownStructures(most_queues=3 * 8 + 12)
+    small = plan()
+    first = list(evaluated_structures(small, None, known=known))
+    queues = [{"name": f"Q{number}", "message_bytes": 10, "backlog": 5} for number in range(100)]
+
+    list(evaluated_structures(plan(structures__0__queues=queues), None, known=known))
+
+    assert list(evaluated_structures(small, None, known=known))[1] is first[1]
+
+
+def test_threads_get_the_results_of_fresh_evaluations() -> None:
+    known = KnownStructures(most_queues=60)
+    plans = [plan(structures__0__queues__0__backlog=number) for number in range(12)]
+    expected = [fresh(each) for each in plans]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(
+            pool.map(lambda at: list(evaluated_structures(plans[at % 12], None, known=known)), range(240))
+        )
+
+    assert all(each == expected[at % 12] for at, each in enumerate(found))
