@@ -193,12 +193,27 @@ class FacilityCandidate(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlacementChoice:
-    """The place of one instance of a structure, and the rule that decides; `facility` is None if none has room."""
+    """The place of one instance of a structure; `facility` is None if none has room."""
 
     facility: str | None
-    rule: str
-    reason: str
     candidates: tuple[FacilityCandidate, ...]
+    wanted: AllocationRequest[PlaceableStructure]
+    excluded: tuple[str, ...] = ()
+    """The structures of its exclusion list that are in that coupling facility."""
+
+    # Rule and reason are derived when they are read, because most plans are sized without a look at them.
+    @property
+    def rule(self) -> str:
+        """Return the rule that decides."""
+        if self.facility is None:
+            return "none"
+        usable = [each for each in self.candidates if not each.ruled_out]
+        return _decisive(usable[0], usable[1:]) if len(usable) > 1 else "only_candidate"
+
+    @property
+    def reason(self) -> str:
+        """Return the reason in words."""
+        return _why_not(self) if self.facility is None else _why(self)
 
     @property
     def most_room(self) -> FacilityCandidate | None:
@@ -268,17 +283,22 @@ def second_choice(wanted: AllocationRequest[PlaceableStructure], board: Board) -
 def _decide(
     wanted: AllocationRequest[PlaceableStructure], board: Board, candidates: Sequence[FacilityCandidate]
 ) -> PlacementChoice:
-    """Return the best candidate with room, and the rule that decides for it."""
-    usable = [each for each in candidates if not each.ruled_out]
+    """Return the best candidate with room."""
     # A facility without room never wins, whatever ranks higher in XCF's list (ASSUMPTIONS: it is passed over).
-    ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
-    ruled_out = [each for each in candidates if each.ruled_out]
-    everything = (*ordered, *ruled_out)
-    if not ordered or not ordered[0].has_room:
-        return PlacementChoice(None, "none", _why_not(wanted, ordered, ruled_out), everything)
-    best = ordered[0]
-    rule = _decisive(best, ordered[1:]) if len(ordered) > 1 else "only_candidate"
-    return PlacementChoice(best.facility, rule, _why(wanted, board, best, everything, rule), everything)
+    ordered = sorted(candidates, key=_preference)
+    best = ordered[0] if ordered else None
+    if best is None or best.ruled_out or not best.has_room:
+        return PlacementChoice(None, tuple(ordered), wanted)
+    exclist = wanted.result.placement.exclist
+    excluded = sorted(board.inside(best.facility) & set(exclist)) if exclist else ()
+    return PlacementChoice(best.facility, tuple(ordered), wanted, tuple(excluded))
+
+
+def _preference(candidate: FacilityCandidate) -> tuple[bool, bool, tuple[tuple[str, int], ...]]:
+    """Return the key that sorts coupling facilities as XCF chooses them, and those that are ruled out last."""
+    # All candidates are ranked by the same criteria, so only the ranks differ.
+    is_out = candidate.ruled_out is not None
+    return is_out, not candidate.has_room, () if is_out else candidate.ranks
 
 
 def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> str:
@@ -298,27 +318,30 @@ def _judge(wanted: AllocationRequest[PlaceableStructure], board: Board, at: int)
     free = None if ruled_out else board.free_bytes(facility.name)
     # Storage that is not stated is assumed to be enough; a finding reports it.
     has_room = free is None or free >= wanted.bytes_wanted
-    ranks: list[tuple[str, int]]
+    ranks: tuple[tuple[str, int], ...]
     if wanted.result.placement.enforce_order:
-        ranks = [("enforceorder", at)]
+        ranks = (("enforceorder", at),)
     else:
-        ranks = [("duplex_candidacy", _candidacy(wanted, board, facility) if wanted.may_be_duplexed else 0)]
-        ranks += [
+        ranks = (
+            ("duplex_candidacy", _candidacy(wanted, board, facility) if wanted.may_be_duplexed else 0),
             ("space", int(not has_room)),
             *_preferences(wanted, board, facility),
             ("preflist_order", at),
-        ]
-    return FacilityCandidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
+        )
+    return FacilityCandidate(facility.name, at + 1, free, ranks, ruled_out, has_room)
 
 
 def _preferences(
     wanted: AllocationRequest[PlaceableStructure], board: Board, facility: Facility
-) -> Iterator[tuple[str, int]]:
-    excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
+) -> tuple[tuple[str, int], ...]:
+    exclist = wanted.result.placement.exclist
+    excluded = board.inside(facility.name) & set(exclist) if exclist else frozenset()
     # These are in the order of the help of the CFRM policy, because the page of z/OS 3.1 was read only up to space.
-    yield "volatility", int(facility.is_volatile)
-    yield "failure_independence", int(not facility.is_failure_isolated)
-    yield "exclusion_list", int(bool(excluded - {wanted.structure}))
+    return (
+        ("volatility", int(facility.is_volatile)),
+        ("failure_independence", int(not facility.is_failure_isolated)),
+        ("exclusion_list", int(bool(excluded - {wanted.structure}))),
+    )
 
 
 def _ruled_out(facility: Facility, board: Board) -> str | None:
@@ -397,15 +420,12 @@ def _faults(candidate: FacilityCandidate, wanted: AllocationRequest[PlaceableStr
     return " and ".join(_FAULTS[key] for key in candidate.fails if key in _FAULTS)
 
 
-def _why(
-    wanted: AllocationRequest[PlaceableStructure],
-    board: Board,
-    best: FacilityCandidate,
-    candidates: Sequence[FacilityCandidate],
-    rule: str,
-) -> str:
+def _why(choice: PlacementChoice) -> str:
     """Return the reason for the choice, and why earlier coupling facilities in PREFLIST were not chosen."""
-    passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
+    best, wanted, rule = choice.candidates[0], choice.wanted, choice.rule
+    passed = sorted(
+        (each for each in choice.candidates if each.position < best.position), key=lambda c: c.position
+    )
     words = [
         f"{each.facility} is not chosen: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
     ]
@@ -416,18 +436,13 @@ def _why(
     elif not words:
         words = [f"{best.facility} is the first in PREFLIST, and {RULES[rule].words} decides in its favor"]
     kept = _faults(best, wanted)
-    excluded = sorted(board.inside(best.facility) & set(wanted.result.placement.exclist))
-    if "exclusion_list" in best.fails or (rule == "enforceorder" and excluded):
-        kept = f"it holds {', '.join(excluded)} from the exclusion list"
+    if "exclusion_list" in best.fails or (rule == "enforceorder" and choice.excluded):
+        kept = f"it holds {', '.join(choice.excluded)} from the exclusion list"
     return "; ".join(words) + (f". {best.facility} is not ideal: {kept}." if kept else ".")
 
 
-def _why_not(
-    wanted: AllocationRequest[PlaceableStructure],
-    ordered: Sequence[FacilityCandidate],
-    ruled_out: Sequence[FacilityCandidate],
-) -> str:
-    words = [f"{each.facility}: {_faults(each, wanted)}" for each in (*ordered, *ruled_out)]
+def _why_not(choice: PlacementChoice) -> str:
+    words = [f"{each.facility}: {_faults(each, choice.wanted)}" for each in choice.candidates]
     return "; ".join(words) + "." if words else "PREFLIST names no coupling facility."
 
 
@@ -526,8 +541,9 @@ def question(groups: Sequence[AllocationGroup[S]], *, at: At = "initsize") -> Al
     level = groups[0].cfcc_level if groups else 0
     for each in wanted:
         for name in each.preflist:
-            facilities.setdefault(name, _unknown(name, level))
-    different = tuple(name for name, given in known.items() if len(set(given)) > 1)
+            if name not in facilities:
+                facilities[name] = _unknown(name, level)
+    different = tuple(name for name, given in known.items() if _differ(given))
     return AllocationQuestion(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
 
 
@@ -570,9 +586,13 @@ def _unknown(name: str, level: int) -> Facility:
     return Facility(name, None, 0, 0, level, None, False, True, (), None, is_described=False)
 
 
+def _differ(given: Sequence[Facility]) -> bool:
+    return any(each != given[0] for each in given[1:])
+
+
 def _one(given: Sequence[Facility]) -> Facility:
     """Return one facility from the statements of several plans; if they differ, the less favorable one applies."""
-    if len(set(given)) == 1:
+    if not _differ(given):
         return given[0]
     storages = [each.storage_bytes for each in given if each.storage_bytes is not None]
     scm = [each.scm_bytes for each in given if each.scm_bytes is not None]
