@@ -159,6 +159,9 @@ class Explanation(Answer):
         # A figure that only repeats the user's numbers stays given: its inputs are the user's as well.
         if self.basis is Basis.GIVEN:
             return
+        # Large plans have formulas of thousands of names, so they are searched only if an input can change the basis.
+        if weakest({self.basis, *(item.basis for item in self.inputs)}) is self.basis:
+            return
         used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))
         bases = (item.basis for item in self.inputs if item.name in used)
         object.__setattr__(self, "basis", weakest((self.basis, *bases)))

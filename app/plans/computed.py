@@ -12,6 +12,7 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
+from planner_core.garbage import collection_paused
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
@@ -59,11 +60,17 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     Raises:
         PlanRefused: The plan is impossible, or its curve cannot be used.
     """
+    text = canonical(document)
+    with collection_paused(len(text)):
+        return _compute(document, text, curves)
+
+
+def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
     result = evaluate(document, curves)
     answer = result.answer()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     return ComputedPlan(
-        document=canonical(document),
+        document=text,
         schema_version=document.schema_version,
         core_version=result.core_version,
         curve=json.dumps(answer.curve.as_json()),
@@ -84,7 +91,7 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
 def _explanations(result: PlanResult) -> str:
     """Return the explanations as one JSON object."""
     # Each is serialized as soon as it is built, because all of them as objects would fill the memory.
-    written = (to_json(each.figure) + b":" + to_json(each.as_json()) for each in explain_result(result))
+    written = (to_json(each.figure) + b":" + each.json_bytes() for each in explain_result(result))
     return (b"{" + b",".join(written) + b"}").decode()
 
 

@@ -50,10 +50,10 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
     # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
     found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
-    linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
+    links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, places))}
     for _ in range(_LONGEST_CHAIN):
-        for place in linked:
-            found[place] = _resting_on(found[place], found, places)
+        for place, linked in links.items():
+            found[place] = _resting_on(found[place], found, linked)
     yield from found
 
 
@@ -66,6 +66,8 @@ _FIGURES = {
     "size_bytes": "size_kib",
 }
 """Inputs that are figures of the same structure, and their names in a result."""
+_WITH_OTHER_FIGURES = ("/totals/", "/coupling_facilities/")
+"""Figures whose inputs can be figures with other names."""
 
 
 def _figure(item: Explanation, name: str) -> str | None:
@@ -83,13 +85,26 @@ def _figure(item: Explanation, name: str) -> str | None:
     return f"/{area}/{index}/{_FIGURES[name]}" if name in _FIGURES else None
 
 
-def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
+def _linked_inputs(item: Explanation, places: Mapping[str, int]) -> dict[int, int]:
+    """Return the inputs of an explanation that are figures of the result: their numbers, and the places of the figures."""
+    linked = {}
+    for number, given in enumerate(item.inputs):
+        # A plan can have hundreds of thousands of inputs, and the names of most of them show that they are not figures.
+        if given.name in _FIGURES or item.figure.startswith(_WITH_OTHER_FIGURES):
+            place = places.get(_figure(item, given.name) or "")
+            if place is not None:
+                linked[number] = place
+    return linked
+
+
+def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int, int]) -> Explanation:
     """Return the explanation with the current basis of its inputs that are figures of the result."""
-    inputs = []
-    for given in item.inputs:
-        place = places.get(_figure(item, given.name) or "")
-        known = given.basis if place is None else weakest((given.basis, found[place].basis))
-        inputs.append(given if known is given.basis else replace(given, basis=known))
+    inputs = list(item.inputs)
+    for number, place in linked.items():
+        given = inputs[number]
+        known = weakest((given.basis, found[place].basis))
+        if known is not given.basis:
+            inputs[number] = replace(given, basis=known)
     return replace(item, inputs=tuple(inputs))
 
 
