@@ -27,6 +27,7 @@ from tests.serving import ANSWER_S
 pytestmark = pytest.mark.browser
 
 FILES = {
+    "/openapi.json",
     "/export-plans",
     "/quick/{kind}",
     "/plans/{name}/versions/{number}/files/{file}",
