@@ -1,4 +1,4 @@
-/* Small comforts on any page: copy buttons, explanations that open when a link leads to them, printing them all. */
+/* Small comforts on any page: copy buttons, explanations that load and open when a link leads to them, printing them all. */
 (() => {
   "use strict";
 
@@ -38,9 +38,47 @@
     if (link && link.hash === location.hash) openTarget();
   });
 
+  /* Explanations that the page does not contain are on a page of their own: the link in each of them leads there. That
+     page has them all, so opening the first one loads the others too. Without this script, the link is followed. */
+  const addressOf = (link) => link.pathname + link.search;
+  const fill = (text, address) => {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    for (const link of document.querySelectorAll("a.explanation")) {
+      const box = link.parentElement;
+      const explained = addressOf(link) === address && page.getElementById(box.id);
+      if (!explained) continue;
+      if (link === document.activeElement) link.closest("details").querySelector("summary").focus();
+      box.className = explained.className;
+      box.replaceChildren(...explained.childNodes);
+    }
+  };
+  let underway = ""; // the address that is being loaded
+  const loadOpened = async () => {
+    const link = document.querySelector("details[open] > .why > a.explanation");
+    if (!link || addressOf(link) === underway) return;
+    const address = (underway = addressOf(link));
+    try {
+      const response = await fetch(address, { headers: { accept: "text/html" } });
+      if (response.ok) fill(await response.text(), address);
+    } catch {
+      // The link stays, and shows the reason when it is followed.
+    } finally {
+      if (underway === address) underway = "";
+    }
+  };
+  document.addEventListener("toggle", loadOpened, true); // the event does not bubble
+
   /* On paper nothing can be opened: explanations are printed open. */
   let closed = [];
   addEventListener("beforeprint", () => {
+    const link = document.querySelector("a.explanation");
+    if (link) {
+      // The browser prints when this function returns, so it has to wait for the answer.
+      const request = new XMLHttpRequest();
+      request.open("GET", addressOf(link), false);
+      request.send();
+      if (request.status === 200) fill(request.responseText, addressOf(link));
+    }
     closed = [...document.querySelectorAll("details:not([open])")];
     for (const details of closed) details.open = true;
   });
@@ -49,7 +87,10 @@
     closed = [];
   });
 
-  document.addEventListener("cfplan:swapped", (event) => showCopyButtons(event.target));
+  document.addEventListener("cfplan:swapped", (event) => {
+    showCopyButtons(event.target);
+    loadOpened(); // what was opened stays open
+  });
   showCopyButtons(document);
   openTarget();
 })();

@@ -66,6 +66,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cluster/load": ("/cluster/load",),
     "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
+    "/quick/explanations": ("/quick/explanations", "/quick/explanations?messages=2OO"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
     "/plans/{name}": ("/plans/KEYS",),
@@ -253,6 +254,14 @@ def explain_figure(page: Page) -> None:
     tab_to(page, need.locator("summary").first)
     page.keyboard.press("Enter")
     expect(page.locator("#why-need_bytes")).to_be_visible()
+
+
+def close_explanation(page: Page) -> None:
+    need = page.locator("#why-APPLICATION1-need_bytes")
+    expect(need).to_be_visible()
+    tab_to(page, page.locator("details.figure", has=need).locator("summary"))
+    page.keyboard.press("Enter")
+    expect(need).to_be_hidden()
 
 
 def compare_versions(page: Page) -> None:
@@ -492,6 +501,7 @@ def enter_cfcc_level(page: Page) -> None:
 
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", calculate),
+    "/quick/explanations": ("/quick/explanations", close_explanation),
     "/new-plan": ("/new-plan?from=example", create_plan),
     "/uploads": ("/uploads", go_to_upload_form),
     "/new-upload": ("/new-upload", submit_empty_upload),

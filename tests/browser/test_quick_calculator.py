@@ -275,6 +275,69 @@ def test_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) 
     expect(region).to_have_count(0)
 
 
+def fold(page: Page, figure: str) -> Locator:
+    """Return the heading of a figure, which opens its explanation."""
+    return page.locator("details.figure", has=page.locator(f"#why-APPLICATION1-{figure}")).locator("summary")
+
+
+def inputs_of(page: Page, figure: str) -> Locator:
+    """Return the table of the inputs of a figure, if it is shown."""
+    return page.locator(f"#why-APPLICATION1-{figure}").get_by_role("region").locator("visible=true")
+
+
+def test_explanations_are_loaded_once_when_the_first_is_opened(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/?messages=300000")
+    assert not [url for url in asked if "explanations" in url]
+    assert page.locator(".why table").count() == 0
+    fold(page, "size_kib").focus()
+    page.keyboard.press("Enter")
+    expect(inputs_of(page, "size_kib")).to_be_visible()
+    expect(fold(page, "size_kib")).to_be_focused()
+    fold(page, "messages_in_size").click()
+    expect(inputs_of(page, "messages_in_size")).to_be_visible()
+    assert page.get_by_role("link", name=re.compile("^Explanation of")).count() == 0
+    assert len([url for url in asked if "explanations" in url]) == 1
+    page.keyboard.press("Enter")
+    expect(inputs_of(page, "messages_in_size")).to_have_count(0)
+
+
+def test_opened_explanation_follows_the_fields(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    fold(page, "need_bytes").click()
+    expect(inputs_of(page, "need_bytes")).to_contain_text("200000")
+    field(page, "Messages").fill("300000")
+    expect(inputs_of(page, "need_bytes")).to_contain_text("300000")
+    expect(field(page, "Messages")).to_be_focused()
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_explanation_is_also_a_page(new_context: NewContext, has_script: bool) -> None:
+    page = new_context(java_script_enabled=has_script, expected="ERR_FAILED").new_page()
+    if has_script:  # a failure of the script leaves the link
+        page.route(lambda url: "explanations" in url, lambda route: route.abort(), times=1)
+    page.goto("/?messages=300000")
+    fold(page, "need_bytes").click()
+    page.get_by_role("link", name="Explanation of Need").locator("visible=true").click()
+    expect(page.get_by_role("heading", name="Sources of the figures")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/quick/explanations\?messages=300000#why-APPLICATION1-need_bytes$"))
+    expect(inputs_of(page, "need_bytes")).to_contain_text("300000")
+
+
+def test_explanations_are_printed_without_being_opened(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/?messages=300000")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".figure:not(.plain) .why table").count() > 30
+    assert page.get_by_role("link", name=re.compile("^Explanation of")).count() == 0
+    expect(inputs_of(page, "size_kib")).to_be_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(inputs_of(page, "size_kib")).to_have_count(0)
+
+
 # ---- copy, download ------------------------------------------------------------------------------------------------
 
 

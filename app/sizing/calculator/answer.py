@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,6 +39,7 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
 """Titles and remarks of the text outputs on this page. The complete job is not among them: it needs more values."""
 
 DOCUMENT_OUTPUT = "document"
+EXPLANATIONS = "explanations"
 
 LABELS: Mapping[str, tuple[str, Kind]] = {
     "need_bytes": ("Need", "bytes"),
@@ -75,13 +76,15 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of the result and its explanation."""
+    """One figure of the result and its explanation."""
 
     id: str
     label: str
     kind: Kind
     value: int | float | str
     why: Explanation | None
+    explained_at: str = ""
+    """Address of the explanation, if the page loads it when it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,23 @@ class OutputTextView:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultFigures:
+    """The figures of all structures and their totals."""
+
+    structures: tuple[StructureFigures, ...]
+    totals: Mapping[str, Figure]
+
+    @property
+    def application(self) -> StructureFigures:
+        """The structure with the messages of the queue."""
+        return next(structure for structure in self.structures if structure.is_application)
+
+
+@dataclass(frozen=True, slots=True)
 class CalculatorResult:
     """The result as the page shows it below the form."""
 
-    application: StructureFigures
-    structures: tuple[StructureFigures, ...]
-    totals: Mapping[str, Figure]
+    figures: ResultFigures
     demand: str
     chart: ChartWithTable
     findings: tuple[Finding, ...]
@@ -132,34 +146,55 @@ _PURPOSES = {
 
 
 def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
-    """Evaluate the plan and arrange the result.
+    """Evaluate the plan and arrange the result; each figure has the address of its explanation.
 
     Raises:
         PlanRefused: The plan is impossible.
     """
     result = evaluate(document)
-    answer = result.answer()
-    reasons = {explanation.figure: explanation for explanation in explain_result(result)}
-    shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(answer.structures))
-    application = next(structure for structure in shown if structure.is_application)
+    # Three quarters of the page would be explanations, and few of them are opened.
+    explained_at = f"/quick/{EXPLANATIONS}?{form.short_query}".removesuffix("?")
+    figures = _result_figures(result, lambda _, figure_id: (None, f"{explained_at}#{figure_id}"))
     outputs, refusal = _outputs(document, result, form)
+    at = figures.structures.index(figures.application)
     return CalculatorResult(
-        application=application,
-        structures=shown,
-        totals=_figures(answer.totals, "/totals", "together", reasons),
+        figures=figures,
         demand=_demand(form, document.structures[0].queues[0]),
         chart=_chart(result),
         findings=result.findings,
         outputs=outputs,
         refusal=refusal,
-        summary=_summary(result.structures[shown.index(application)], result.findings),
+        summary=_summary(result.structures[at], result.findings),
     )
 
 
-def _structure(
-    structure: StructureAnswer, index: int, reasons: Mapping[str, Explanation]
-) -> StructureFigures:
-    figures = _figures(structure, f"/structures/{index}", structure.name, reasons)
+def explained_figures(document: PlanDocument) -> ResultFigures:
+    """Evaluate the plan and return its figures with their explanations.
+
+    Raises:
+        PlanRefused: The plan is impossible.
+    """
+    result = evaluate(document)
+    reasons = {explanation.figure: explanation for explanation in explain_result(result)}
+    return _result_figures(result, lambda pointer, _: (reasons[pointer], ""))
+
+
+_Explained = Callable[[str, str], tuple[Explanation | None, str]]
+"""A function that returns the explanation of a figure, or its address, from the figure's pointer and its ID on the page."""
+
+
+def _result_figures(result: PlanResult, explained: _Explained) -> ResultFigures:
+    answer = result.answer()
+    return ResultFigures(
+        structures=tuple(
+            _structure(structure, index, explained) for index, structure in enumerate(answer.structures)
+        ),
+        totals=_figures(answer.totals, "/totals", "together", explained),
+    )
+
+
+def _structure(structure: StructureAnswer, index: int, explained: _Explained) -> StructureFigures:
+    figures = _figures(structure, f"/structures/{index}", structure.name, explained)
     if structure.role != "application":
         # CSQ_ADMIN and CSQSYSAPPL have no offload rules, so figures with offload would repeat the others.
         figures = {name: figure for name, figure in figures.items() if "offload" not in name}
@@ -173,20 +208,20 @@ def _structure(
 
 
 def _figures(
-    found: StructureAnswer | PlanTotals, pointer: str, name: str, reasons: Mapping[str, Explanation]
+    found: StructureAnswer | PlanTotals, pointer: str, name: str, explained: _Explained
 ) -> Mapping[str, Figure]:
-    """Return the members that the page shows, each with its explanation."""
-    return {
-        member: Figure(
-            id=f"why-{name}-{member}".replace("/", "-"),
-            label=label,
-            kind=kind,
-            value=value,
-            why=reasons.get(f"{pointer}/{member}"),
-        )
-        for member, (label, kind) in LABELS.items()
-        if (value := _member(found, member)) is not None
-    }
+    """Return the members that the page shows, each with its explanation or the address of it."""
+    figures = {}
+    for member, (label, kind) in LABELS.items():
+        value = _member(found, member)
+        if value is None:
+            continue
+        figure_id = f"why-{name}-{member}".replace("/", "-")
+        # The core explains every number, and only numbers.
+        is_text = isinstance(value, str)
+        why, address = (None, "") if is_text else explained(f"{pointer}/{member}", figure_id)
+        figures[member] = Figure(figure_id, label, kind, value, why, address)
+    return figures
 
 
 def _member(found: Answer, path: str) -> Any:  # noqa: ANN401 - of any type

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+from urllib.parse import urlencode
 
 from app.web.forms import (
     Form,
@@ -98,6 +99,13 @@ class QuickForm(Form):
     def is_unfolded(self) -> bool:
         """Whether rarely used fields are shown, because one of them is in use or has an error."""
         return any(self[name].error or self[name].value != DEFAULTS[name] for name in FEWER_SEEN)
+
+    @property
+    def short_query(self) -> str:
+        """The query string of an address that fills in the form again, without the fields that have their defaults."""
+        return urlencode(
+            {name: field.value for name, field in self.fields.items() if field.value != DEFAULTS[name]}
+        )
 
     def with_problems(self, problems: Iterable[FieldProblem]) -> QuickForm:
         """Return the form with the errors of the core next to their fields."""

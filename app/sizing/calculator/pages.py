@@ -14,10 +14,13 @@ from app.nightly.view import NewestNight, newest_at_home
 from app.plans import service as plans
 from app.sizing.calculator.answer import (
     DOCUMENT_OUTPUT,
+    EXPLANATIONS,
     SHOWN_OUTPUTS,
     CalculatorResult,
+    ResultFigures,
     answer_of,
     document_text,
+    explained_figures,
 )
 from app.sizing.calculator.form import QuickForm, read_form
 from app.web.forms import to_fix
@@ -53,6 +56,15 @@ class QuickPage(Page):
     ] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExplanationsPage(Page):
+    """The explanations of all figures of an answer; the page of the calculator loads them from here."""
+
+    name: Annotated[str, "Name of the application structure"]
+    figures: Annotated[ResultFigures, "All figures with their explanations"]
+    calculator: Annotated[str, "Address of the calculator with these fields"]
+
+
 @router.get("/", response_class=HTMLResponse)
 def calculator(request: Request) -> HTMLResponse:
     """Show the calculator; its fields are parameters of the address, so that an answer can be bookmarked and shared."""
@@ -67,6 +79,26 @@ def calculator(request: Request) -> HTMLResponse:
             night=newest_at_home(database),
         )
     return render(request, "sizing/calculator.html", page, status_code=200 if page.answer else 422)
+
+
+@router.get(f"/quick/{EXPLANATIONS}", response_class=HTMLResponse)
+def explanations(request: Request) -> HTMLResponse:
+    """Show the formula, inputs and sources of every figure of an answer."""
+    form, document = read_form(request.query_params)
+    if document is None:
+        return render(request, "sizing/calculator.html", _unanswered(form), status_code=422)
+    try:
+        figures = explained_figures(document)
+    except PlanRefused as error:
+        return render(request, "sizing/calculator.html", _refused(form, error), status_code=422)
+    page = ExplanationsPage(
+        title="Sources of the figures",
+        section="calculator",
+        name=figures.application.cfrm_name,
+        figures=figures,
+        calculator=f"/?{form.short_query}",
+    )
+    return render(request, "sizing/explanations.html", page)
 
 
 @router.get("/quick/{kind}")
@@ -96,8 +128,7 @@ def quick_page(request: Request) -> QuickPage:
     try:
         answer = answer_of(document, form)
     except PlanRefused as error:
-        problems = [FieldProblem(finding.field or "", finding.message) for finding in error.findings]
-        return _unanswered(form.with_problems(problems), refused=error.findings)
+        return _refused(form, error)
     return QuickPage(
         title="Quick calculator",
         section="calculator",
@@ -106,6 +137,11 @@ def quick_page(request: Request) -> QuickPage:
         refused=(),
         summary=answer.summary,
     )
+
+
+def _refused(form: QuickForm, error: PlanRefused) -> QuickPage:
+    problems = [FieldProblem(finding.field or "", finding.message) for finding in error.findings]
+    return _unanswered(form.with_problems(problems), refused=error.findings)
 
 
 def _unanswered(form: QuickForm, *, refused: tuple[Finding, ...] = ()) -> QuickPage:

@@ -52,6 +52,7 @@ from planner_core.plan.sheet import ASSUMPTION
 from planner_core.provenance import Explanation
 
 _AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+_LOADED = "why-APPLICATION1-messages_in_initsize"
 _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
 
 
@@ -109,13 +110,16 @@ def specimens() -> Mapping[str, object]:
 
 
 def figures(why: Explanation) -> tuple[Figure, ...]:
-    """Return a figure of each kind; the explained ones share one explanation."""
+    """Return a figure of each kind; the first two share an explanation, and the last one loads that of the calculator."""
     return (
         Figure("why-specimen", "Need", "bytes", int(why.value), why),
         Figure("why-specimen", "INITSIZE", "kib", 497_664, why),
         Figure("why-specimen", "Messages", "count", 200_000, None),
         Figure("why-specimen", "In use", "percent", 90.3, None),
         Figure("why-specimen", "Size is set by", "text", "entries", None),
+        Figure(
+            _LOADED, "Messages that INITSIZE holds", "count", 220_000, None, f"/quick/explanations#{_LOADED}"
+        ),
     )
 
 

@@ -114,17 +114,67 @@ def test_findings_equal_those_of_the_result_with_sources(app: FastAPI, fields: d
         assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
 
 
-def test_every_number_links_to_its_explanation(app: FastAPI) -> None:
-    shown = page(app, "/")
+@EVERY_PLAN
+def test_every_number_links_to_its_explanation(app: FastAPI, fields: dict[str, str]) -> None:
+    shown = page(app, calculator(**fields))
     answer = shown.one(class_="answer")
     for number in answer.all("a", class_="num"):
-        explanation = answer.one(id=number["href"].removeprefix("#"))
+        fold = answer.one(id=number["href"].removeprefix("#"))
+        explanation = explanation_of(app, fold.one("a", class_="explanation"))
         assert explanation.all("code", class_="formula")
         assert explanation.all(class_="basis")
     strip = answer.one("dl", class_="strip")
     assert len(strip.all("a", class_="num")) >= len(strip.all("dt")) - 1
     unexplained = [item.text for item in answer.all(class_="plain")]
     assert [text for text in unexplained if re.search(r"\d", text)] == []
+
+
+def explanation_of(app: FastAPI, link: Element) -> Element:
+    """Return the explanation that a link leads to."""
+    address, _, figure = link["href"].partition("#")
+    return page(app, address).one(id=figure)
+
+
+@EVERY_PLAN
+def test_page_of_explanations_has_the_figures_of_the_calculator(app: FastAPI, fields: dict[str, str]) -> None:
+    shown = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
+    links = shown.all("a", class_="explanation")
+    (address,) = {link["href"].partition("#")[0] for link in links}
+    explained = page(app, address)
+    blocks = explained.all(class_="figures")
+    assert [figures(block) for block in blocks] == [figures(block) for block in shown.all(class_="figures")]
+    assert [each.text for each in explained.one("main").all("h2")] == [each.text for each in shown.all("h3")]
+    folds = explained.all("details", class_="figure")
+    assert all("open" in fold.attributes for fold in folds)
+    assert len(folds) == len(links)
+    (back,) = explained.one(class_="crumbs").all("a")
+    assert figures(page(app, back["href"])) == figures(shown)
+
+
+@EVERY_PLAN
+def test_explanations_equal_those_of_rest(app: FastAPI, fields: dict[str, str]) -> None:
+    result = post_json(app, "/api/v1/size?explain=true", document_of(app, fields)).json()
+    formulas = {figure: each["formula"] for figure, each in result["explanations"].items()}
+    inputs = {
+        figure: [item["name"] for item in (*each["inputs"], *each["steps"])]
+        for figure, each in result["explanations"].items()
+    }
+    explained = page(app, f"/quick/explanations{calculator(**fields)[1:]}")
+    names = {structure["name"]: f"/structures/{at}" for at, structure in enumerate(result["structures"])}
+    for name, pointer in {**names, "together": "/totals"}.items():
+        for member in LABELS:
+            for shown in explained.all(id=f"why-{name}-{member.replace('/', '-')}"):
+                assert shown.one("code", class_="formula").raw_text == formulas[f"{pointer}/{member}"]
+                rows = [row.one("th").text for row in shown.one("tbody").all("tr")]
+                assert rows == inputs[f"{pointer}/{member}"]
+
+
+@pytest.mark.parametrize("fields", [{"messages": "x"}, {"queue_managers": "33"}])
+def test_form_with_errors_has_no_explanations(app: FastAPI, fields: dict[str, str]) -> None:
+    shown = page(app, f"/quick/explanations{calculator(**fields)[1:]}", status=422)
+    (name,) = fields
+    assert shown.one("input", name=name)["aria-invalid"] == "true"
+    assert shown.all("a", class_="explanation") == []
 
 
 def test_default_calculation_with_a_dsgroup_has_no_errors_or_warnings(app: FastAPI) -> None:

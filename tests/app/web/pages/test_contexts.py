@@ -42,7 +42,7 @@ from app.scenarios.pages import (
     ScenarioReportPage,
     ScenariosPage,
 )
-from app.sizing.calculator.pages import QuickPage
+from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.usage.pages import QueuePage, UsageListPage, UsagePage
@@ -95,6 +95,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/result.html": PlanPage,
     "plans/structure.html": StructurePage,
     "sizing/calculator.html": QuickPage,
+    "sizing/explanations.html": ExplanationsPage,
     "reference/contents.html": ReferenceContentsPage,
     "reference/table.html": TablePage,
     "running/compare.html": RunningPage,
