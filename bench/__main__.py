@@ -1,4 +1,4 @@
-"""`python -m bench`: cost of service and core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
+"""`python -m bench`: cost of service, pages and core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, filling, large_plan, message_sizes, service, stored
+from bench import dumps, filling, large_plan, message_sizes, pages, service, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
@@ -18,10 +18,11 @@ AIM_SAVE_LARGEST_S, AIM_SHOW_LARGEST_S = 2.0, 0.2
 AIM_PASTED_S = 1.0
 AIM_FILLING_MS = 100
 AIM_MB_PER_S = 300
-MEGA = 1e6
+MEGA, KILO = 1e6, 1e3
+AIM_PAGE_MS, AIM_PAGE_KB = 15, 40
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "filling", "dumps", "sizes", "fit", "forecast", "night")
+PARTS = ("service", "pages", "core", "stored", "filling", "dumps", "sizes", "fit", "forecast", "night")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "service" in wanted:
         served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
         _print_service(served)
+    if "pages" in wanted:
+        _print_pages(pages.measure(rounds=options.rounds))
     if "core" in wanted:
         computed = large_plan.measure(
             structures=options.structures, queues=options.queues, rounds=options.rounds
@@ -101,6 +104,18 @@ def _print_service(served: dict[str, service.Served]) -> None:
             f"{name:<14}{found.requests_per_s:>12.0f}{found.cpu_us_per_request:>16.0f}{found.answer_bytes:>14}{ratio:>8.2f}"
         )
     print(f"{'aim':<14}{'':>42}{AIM_RATIO:>8.2f}\n")
+
+
+def _print_pages(found: dict[str, pages.Served]) -> None:
+    print("Pages; CPU milliseconds with compression, against endpoints that return the same bytes")
+    print(f"{'':<28}{'first':>8}{'median':>8}{'bare':>8}{'ratio':>8}{'KB':>8}{'KB sent':>9}")
+    for name, each in found.items():
+        ratio = each.median_ms / each.bare_ms
+        print(
+            f"{name:<28}{each.first_ms:>8.1f}{each.median_ms:>8.1f}{each.bare_ms:>8.1f}{ratio:>8.2f}"
+            f"{each.plain_bytes / KILO:>8.1f}{each.sent_bytes / KILO:>9.1f}"
+        )
+    print(f"{'aim for the calculator':<28}{'':>8}{AIM_PAGE_MS:>8.1f}{'':>24}{AIM_PAGE_KB:>9.1f}\n")
 
 
 def _print_core(found: large_plan.Computed) -> None:

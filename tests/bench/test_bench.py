@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
+from bench.pages import PAGES
 from bench.plans import largest
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
@@ -43,6 +44,20 @@ def test_benchmarks_print_both_figures_of_each_ratio() -> None:
         assert re.search(rf"^{aim}( +[\d.]+){{4}}$", done.stdout, re.MULTILINE), done.stdout
     assert re.search(r"^aim( +[\d.]+){2}\nratio to aim( +[\d.]+){2}$", done.stdout, re.MULTILINE), done.stdout
     assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
+
+
+def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
+    # In its own process, because it exempts all loaded modules from garbage collection.
+    command = [sys.executable, "-m", "bench", "--only", "pages", "--rounds", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout
+    for name in PAGES:
+        (found,) = re.findall(rf"^{re.escape(name)}((?: +[\d.]+)+)$", printed, re.MULTILINE)
+        first, median, bare, ratio, plain, sent = map(float, found.split())
+        assert min(first, median, bare, ratio) > 0
+        assert 0 < sent < plain
+    assert re.search(r"^aim for the calculator +15\.0 +40\.0$", printed, re.MULTILINE)
 
 
 def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
