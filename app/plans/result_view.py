@@ -233,9 +233,10 @@ class Explanations(Mapping[str, JsonObject]):
 
     def __getitem__(self, figure: str) -> JsonObject:
         """Return the explanation of one figure."""
-        # Only a key is followed by a colon, so the search cannot find the same text in a value.
+        # Only a key is followed by a colon, so the search cannot find the same text in a value. The totals, which the
+        # page of a plan shows, are near the end.
         key = f"{json.dumps(figure)}:"
-        at = self.text.find(key)
+        at = self.text.rfind(key)
         if at < 0:
             raise KeyError(figure)
         found: JsonObject = self.decoder.raw_decode(self.text, at + len(key))[0]
