@@ -7,7 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DONE := $(VENV)/.done
 # A file's tests stay together: they share a server, a database, a browser. More than four at once start too many of those.
-AT_ONCE := --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# tests/conftest.py determines the number of workers and the order of the files, so xdist must not reorder them.
+AT_ONCE := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation
 
 # Looks at the interpreters of this machine, newest habit first, and takes the first that is new enough.
@@ -25,7 +26,8 @@ run: $(DONE)/web $(DONE)/project ## set up what the web service needs and serve 
 setup: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## install everything: service, development, Spark
 
 test: setup browser ## set up everything and run all tests
-	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
+	@started=$$(date +%s); $(BIN)/python -m pytest $(AT_ONCE) $(ARGS); status=$$?; \
+	took=$$(($$(date +%s) - started)); echo "make test took $$((took / 60)) min $$((took % 60)) s"; exit $$status
 
 soak: setup browser ## run the tests that are too long for `make test`
 	$(BIN)/python -m pytest -m soak $(ARGS)

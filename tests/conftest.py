@@ -55,6 +55,23 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     found.stop()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return two workers for each core, because many tests wait for processes that they started."""
+    return 2 * (os.cpu_count() or 1)
+
+
+START_FIRST = ("browser", "spark", "long")
+"""Markers of tests that take long, by themselves or with the processes that they start."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let workers begin with the files of long tests, so that no worker is busy long after the others have finished."""
+    if hasattr(config, "workerinput"):
+        long_files = {item.path for item in items if any(map(item.get_closest_marker, START_FIRST))}
+        items.sort(key=lambda item: item.path not in long_files)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reason in (WHAT_TO_DO, DRIVER_WHAT_TO_DO):
         skipped = [

@@ -13,6 +13,8 @@ from bench.plans import largest
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -28,6 +28,8 @@ from tests.contract.support import (
     severities,
 )
 
+pytestmark = pytest.mark.long
+
 STRUCTURE = "/structures/0"
 CF = "/coupling_facilities/1"
 OFFLOAD = f"{STRUCTURE}/offload"

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from tests.contract.support import (
     sample_document,
     statements,
 )
+
+pytestmark = pytest.mark.long
 
 LEVELS = st.sampled_from([9, 14, 15, 17, 21, 24, 25, 26])
 MESSAGES = st.integers(1, 10_000_000)

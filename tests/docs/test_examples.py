@@ -19,6 +19,8 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, blocks, commands, name_of, shows
 from tests.docs.ready import ready, script
 
+pytestmark = pytest.mark.long
+
 ADDRESS = "http://127.0.0.1:8000"
 LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}

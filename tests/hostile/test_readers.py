@@ -12,6 +12,8 @@ from tests.cpu import at_most_cpu_seconds
 from tests.hostile.readers import READERS, example_result, read
 from tests.hostile.shapes import MEGABYTE, SHAPES
 
+pytestmark = pytest.mark.long
+
 POLICY_HEAD = (
     "  DATA TYPE(CFRM)\n  DEFINE POLICY NAME(P1) REPLACE(YES)\n"
     "  CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(000000012345) PARTITION(01) CPCID(00)\n"

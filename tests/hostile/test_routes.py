@@ -27,6 +27,8 @@ from app.texts.documents import example_text
 from tests.cpu import as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 
+pytestmark = pytest.mark.long
+
 ADDRESS = "http://127.0.0.1"
 MOST_SECONDS = 2.0
 PATIENCE_S = 300

@@ -19,6 +19,8 @@ from tests import postgres
 from tests.databases import KINDS
 from tests.migrations.old_folder import answers, copy_rows, observed, observed_output, unpack
 
+pytestmark = pytest.mark.long
+
 KEPT_DAYS = 36_500
 """The folder is from March 2026: with the default retention, deleted plans and files would be removed by now."""
 

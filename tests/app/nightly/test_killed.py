@@ -38,6 +38,8 @@ from tests.app.nightly.support import (
     work,
 )
 
+pytestmark = pytest.mark.long
+
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 """Marks tests that do not depend on the kind of database."""
 MOMENTS = random.Random(20261121)

@@ -22,6 +22,8 @@ from tests.app.plans.support import app_on, changed
 from tests.app.web.support import get, send_json
 from tests.packaging.pins import ROOT
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def environment(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.plans.support import plan
 from tests.packaging.pins import ROOT
 
+pytestmark = pytest.mark.long
+
 SAVES = 1.5
 """Kills are within the time of this many saves, as measured for the first save on this machine."""
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from sqlalchemy import URL
 
 from app.database.engine import Database
 from tests.app.plans.support import app_on, largest
 from tests.app.web.support import get, send_json
+
+pytestmark = pytest.mark.long
 
 
 def test_largest_plan_is_saved_and_read_completely(database: Database, url: URL) -> None:

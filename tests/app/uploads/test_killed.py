@@ -35,6 +35,8 @@ from tests.app.uploads.support import (
     whole_files,
 )
 
+pytestmark = pytest.mark.long
+
 MOMENTS = random.Random(20261121)
 LONGEST_S = 0.15
 PIECE = os.urandom(2**16)

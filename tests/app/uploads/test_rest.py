@@ -32,6 +32,8 @@ from tests.app.uploads.support import (
 from tests.app.web.support import assert_problem, call, get, send_json
 from tests.serving import ANSWER_S
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def app(url: URL, tmp_path: Path, database: Database) -> FastAPI:

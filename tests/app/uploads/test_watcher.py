@@ -21,6 +21,8 @@ from app.settings import Settings
 from app.uploads.service import clean_up
 from tests.app.uploads.support import READS, job, job_id_of, keep, settings_for, times_read, wait_until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def settings(url: URL, tmp_path: Path) -> Settings:

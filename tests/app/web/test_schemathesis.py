@@ -26,6 +26,8 @@ from tests.app.uploads.support import finish, post_file
 from tests.app.usage.support import store, ten_days
 from tests.app.web.support import SQ03
 
+pytestmark = pytest.mark.long
+
 STORED_NAME = "SQ03"
 SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"

@@ -14,6 +14,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.uploads.test_uploads import WATCH, choose_and_send
 from tests.serving import ANSWER_S
 
+pytestmark = pytest.mark.long
+
 DAYS = 14
 UNTIL_READ_MS = 120_000
 

@@ -17,6 +17,8 @@ from bench import forecast as bench
 if TYPE_CHECKING:
     from bench.forecast import Tally
 
+pytestmark = pytest.mark.long
+
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "forecasts.md"
 STRUCTURES, UNSEEN, MODELS, LENGTH_STRUCTURES = 200, 1000, 100, 200
 MEDIAN_ERROR_DAYS = 18

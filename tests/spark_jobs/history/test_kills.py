@@ -20,6 +20,8 @@ from tests.spark_jobs.history import dumps
 from tests.spark_jobs.history.dumps import GROUPS
 from tests.spark_jobs.history.support import contents
 
+pytestmark = pytest.mark.long
+
 KILLS, SOAK_KILLS = 10, 200
 MOST_STEPS = 40
 PATIENCE_S = 120

@@ -13,6 +13,8 @@ from spark_jobs.smf.decode import SECTIONS, TABLES, RangeResult, decode_bytes
 from spark_jobs.smf.encode import Framing, dump
 from tests.spark_jobs.smf.made import rows_of, small_records
 
+pytestmark = pytest.mark.long
+
 FEW_COLUMNS = dict.fromkeys(TABLES, ("record",))
 FRAMINGS = {
     "rdw": Framing(block_bytes=1500),

@@ -23,6 +23,8 @@ from bench.plans import largest
 from planner_core.document.model import PlanDocument
 from tests.app.plans.pages.browsing import Browser, PageContent
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def browser(app: FastAPI) -> Browser:
