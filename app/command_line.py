@@ -3,58 +3,39 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from planner_core.wire import JsonObject
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
     from planner_core.findings import Finding
     from planner_core.questions import Question
-    from planner_core.wire import Answer
+    from planner_core.wire import Answer, JsonObject
 
 LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
 _SIZE_ENDS = ("B", "K", "M", "G", "T")
+_MOST_DIGITS = 60
 STANDARD_INPUT = "-"
-Action = Callable[[argparse.Namespace], int]
-Command = Callable[[str, str, Action], argparse.ArgumentParser]
-"""A function that adds a command or one of its verbs, given its name, description and action."""
-Parser = type[argparse.ArgumentParser]
-Whole = Callable[[int, int], Callable[[str], int]]
-"""A function that creates readers of whole numbers within bounds."""
+Fill = Callable[[argparse.ArgumentParser], None]
+"""A function that adds the options of a command to its parser, and the function that runs it as the default `run`."""
+Command = Callable[[str, str, Fill], None]
+"""A function that adds a command or a verb, given its name, its description and the function that adds its options."""
 
 
-def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> Command:
-    """Add a command that consists of verbs, and return the function that adds them."""
-    parent = commands(name, about, _nothing)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-
-    def verb(name: str, about: str, run: Action) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
-        return made
-
-    return verb
-
-
-def _nothing(arguments: argparse.Namespace) -> int:
-    del arguments
-    return EXIT_OK
+class UsageError(Exception):
+    """A usage error with the message to show."""
 
 
 class LazyParser(argparse.ArgumentParser):
     """A parser whose options are added when it first reads a command line.
 
-    Each command builds the parsers of all commands, and the options of questions come from models that are slow to
-    import.
+    A command line uses the options of one command, and the modules that declare those of the others take longer to
+    import than most commands take to run.
     """
 
-    fill: Callable[[argparse.ArgumentParser], None] | None = None
+    fill: Fill | None = None
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401, D102 - as argparse has it
         # Cleared before the call, because options cannot be added again if the parser is used twice.
@@ -63,23 +44,34 @@ class LazyParser(argparse.ArgumentParser):
             fill(self)
         return super().parse_known_args(args, namespace)
 
+    def error(self, message: str) -> NoReturn:  # noqa: D102 - as argparse has it
+        msg = f"{self.prog}: {message}\n{self.format_usage().strip()}"
+        raise UsageError(msg)
 
-def add_question(made: argparse.ArgumentParser, load: Callable[[], type[Question]]) -> None:
-    """Add an option for each parameter of a question; `read_question` reads them by the same rules as REST.
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: D102 - as argparse has it
+        raise SystemExit(status if message is None else message)
+
+
+def commands_of(parser: argparse.ArgumentParser, kind: str) -> Command:
+    """Return the function that adds the commands of cfplan, or the verbs of a command, to their parser.
 
     Args:
-        made: The parser of the command, a LazyParser.
-        load: Imports the question; called when the command is used.
+        parser: The parser of cfplan or of the command.
+        kind: "command" or "verb".
     """
-    made.set_defaults(question=load)
-    if not isinstance(made, LazyParser):
-        raise TypeError(made)
-    made.fill = lambda parser: _add_options(parser, load())
+    parsers = parser.add_subparsers(dest=kind, required=True, metavar=kind.upper(), parser_class=LazyParser)
+
+    def command(name: str, about: str, fill: Fill) -> None:
+        parsers.add_parser(name, help=about, description=about, allow_abbrev=False).fill = fill
+
+    return command
 
 
-def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> None:
+def add_question(made: argparse.ArgumentParser, question: type[Question]) -> None:
+    """Add an option for each parameter of a question; `read_question` reads them by the same rules as REST."""
     from planner_core.questions import parameters
 
+    made.set_defaults(question=question)
     for each in parameters(question).values():
         option = f"--{each.option}"
         if each.is_flag:
@@ -97,7 +89,7 @@ def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> Non
         )
 
 
-def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an instance of what `question` loads
+def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an instance of `question`
     """Return the question in the options of a command.
 
     Raises:
@@ -105,7 +97,7 @@ def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an in
     """
     from planner_core.questions import parameters
 
-    question = arguments.question()
+    question = arguments.question
     typed = {name: getattr(arguments, name) for name in parameters(question)}
     return question.read(
         {
@@ -116,9 +108,26 @@ def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an in
     )
 
 
-def message_size(whole: Whole) -> Callable[[str], int]:
+def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers within bounds."""
+
+    def read(text: str) -> int:
+        plain = text.strip()
+        # Python takes quadratic time to read very long numbers.
+        if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > _MOST_DIGITS:
+            msg = f"{text!r} is not a whole number"
+            raise argparse.ArgumentTypeError(msg)
+        if not lowest <= int(plain) <= highest:
+            msg = f"{text} is not between {lowest} and {highest}"
+            raise argparse.ArgumentTypeError(msg)
+        return int(plain)
+
+    return read
+
+
+def message_size() -> Callable[[str], int]:
     """Return a reader of message sizes: a number of bytes, or a size such as `2K`, as in a plan document."""
-    number = whole(0, LARGEST_MESSAGE_BYTES)
+    number = whole_number(0, LARGEST_MESSAGE_BYTES)
 
     def read(text: str) -> int:
         if not text.strip().upper().endswith(_SIZE_ENDS):
@@ -151,6 +160,8 @@ def add_fail_on(made: argparse.ArgumentParser) -> None:
 
 def read_plan(name: str) -> PlanDocument:
     """Read the plan document that a command names; `-` is standard input."""
+    from pathlib import Path
+
     from app.texts.documents import read_file, read_text
 
     return read_text(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_file(Path(name))
@@ -169,6 +180,8 @@ def write_lines(lines: Iterable[str]) -> None:
 
 def write_json(answer: JsonObject) -> None:
     """Write an answer to standard output as JSON."""
+    import json
+
     write(json.dumps(answer, indent=2) + "\n")
 
 

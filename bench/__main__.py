@@ -1,4 +1,4 @@
-"""`python -m bench`: cost of service, pages and core, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
+"""`python -m bench`: cost of service, pages, core and commands, speed of dumps, accuracy of sizes, fits and forecasts, nightly runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, filling, large_plan, message_sizes, pages, service, stored
+from bench import dumps, filling, large_plan, message_sizes, pages, service, start, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
@@ -22,7 +22,19 @@ MEGA, KILO = 1e6, 1e3
 AIM_PAGE_MS, AIM_PAGE_KB = 15, 40
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "pages", "core", "stored", "filling", "dumps", "sizes", "fit", "forecast", "night")
+PARTS = (
+    "service",
+    "pages",
+    "core",
+    "stored",
+    "filling",
+    "start",
+    "dumps",
+    "sizes",
+    "fit",
+    "forecast",
+    "night",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 queues=options.queues, rounds=options.rounds, with_maxdepth=with_maxdepth
             )
             _print_filling(filled, f"{options.queues} queues, {what}")
+    if "start" in wanted:
+        _print_start(start.measure(rounds=options.rounds))
     if "dumps" in wanted:
         size, measured = dumps.measure(
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
@@ -159,6 +173,17 @@ def _print_filling(found: dict[str, filling.Filled], what: str) -> None:
     for asked, each in found.items():
         print(f"{asked:<26}{each.median_ms:>9.1f}{each.longest_ms:>9.1f}{each.median_ms / bare:>8.2f}")
     print(f"{'aim for the page':<26}{AIM_FILLING_MS:>9}")
+
+
+def _print_start(found: dict[str, float]) -> None:
+    print(
+        "\nCommands, each in its own process; CPU milliseconds, and their ratio to two processes without cfplan"
+    )
+    print(f"{'':<28}{'ms':>8}{start.NOTHING:>18}{start.ARGPARSE:>30}")
+    for name, spent in found.items():
+        print(
+            f"{name:<28}{spent:>8.1f}{spent / found[start.NOTHING]:>18.2f}{spent / found[start.ARGPARSE]:>30.2f}"
+        )
 
 
 def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:

@@ -14,55 +14,46 @@ from typing import TYPE_CHECKING
 from app.clusters import explain_cli as explain_command
 from app.command_line import (
     STANDARD_INPUT,
-    Command,
-    Parser,
     add_fail_on,
     add_json,
     add_question,
+    commands_of,
     read_plan,
     read_question,
-    verbs_of,
     write_answer,
 )
 
 if TYPE_CHECKING:
     from planner_core.clusters.answer import DecisionAnswer
     from planner_core.clusters.load import ClusterLoadAnswer
-    from planner_core.questions import Question
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
-    verb = verbs_of(
-        commands,
-        parser_class,
-        "cluster",
-        "Clusters: destinations of messages, load on structures, waiting messages.",
+def add_cluster(cluster: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan cluster`."""
+    verb = commands_of(cluster, "verb")
+    verb("decide", "Choose among the instances of a clustered queue, step by step.", _add_decide)
+    verb(
+        "load",
+        "Calculate the load of a plan's clusters on its structures, normally and during each failure.",
+        _add_load,
     )
+    explain_command.add(verb)
 
-    decided = verb("decide", "Choose among the instances of a clustered queue, step by step.", _decide)
+
+def _add_decide(decided: argparse.ArgumentParser) -> None:
+    from planner_core.clusters.model import EliminationOrder
+
+    decided.set_defaults(run=_decide)
     decided.add_argument(
         "file", metavar="FILE", help="the queue as the sender sees it (YAML or JSON); - for standard input"
     )
     add_json(decided)
     add_fail_on(decided)
-    add_question(decided, _elimination_order)
-    _add_load(verb)
-    explain_command.add(verb)
+    add_question(decided, EliminationOrder)
 
 
-def _elimination_order() -> type[Question]:
-    from planner_core.clusters.model import EliminationOrder
-
-    return EliminationOrder
-
-
-def _add_load(verb: Command) -> None:
-    loaded = verb(
-        "load",
-        "Calculate the load of a plan's clusters on its structures, normally and during each failure.",
-        _load,
-    )
+def _add_load(loaded: argparse.ArgumentParser) -> None:
+    loaded.set_defaults(run=_load)
     loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
     add_json(loaded)
     add_fail_on(loaded)

@@ -20,14 +20,21 @@ from app.command_line import (
 
 if TYPE_CHECKING:
     from planner_core.clusters.explain import WaitingExplanation
-    from planner_core.questions import Question
 
 
 def add(verb: Command) -> None:
     """Add the command `explain` to the commands of clusters."""
-    made = verb(
-        "explain", "Explain why messages on the cluster transmission queue were not re-allocated.", _explain
+    verb(
+        "explain",
+        "Explain why messages on the cluster transmission queue were not re-allocated.",
+        _add_explain,
     )
+
+
+def _add_explain(made: argparse.ArgumentParser) -> None:
+    from planner_core.clusters.explain import WaitingQuestion
+
+    made.set_defaults(run=_explain)
     made.add_argument(
         "files",
         metavar="FILE",
@@ -42,13 +49,7 @@ def add(verb: Command) -> None:
     )
     add_json(made)
     add_fail_on(made)
-    add_question(made, _question)
-
-
-def _question() -> type[Question]:
-    from planner_core.clusters.explain import WaitingQuestion
-
-    return WaitingQuestion
+    add_question(made, WaitingQuestion)
 
 
 def _explain(arguments: argparse.Namespace) -> int:

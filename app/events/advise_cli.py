@@ -24,23 +24,31 @@ from app.command_line import (
     write_json,
     write_lines,
 )
-from planner_core.units import floor_fraction
 
 if TYPE_CHECKING:
     from planner_core.depth_events.advice import PlanDepthAdvice
-    from planner_core.questions import Question
     from planner_core.sizing.depth_advice import DepthLead, Thresholds
 
 
 def add_advise(verb: Command) -> None:
     """Add the two commands."""
-    advised = verb("advise", "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _advise)
+    verb("advise", "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _add_advise)
+    verb("rates", "Add the rates measured in event messages to a plan document.", _add_rates)
+
+
+def _add_advise(advised: argparse.ArgumentParser) -> None:
+    advised.set_defaults(run=_advise)
     advised.add_argument(
         "file", metavar="PLAN", help="the plan document (JSON or YAML); - for standard input"
     )
     add_json(advised)
     add_fail_on(advised)
-    rated = verb("rates", "Add the rates measured in event messages to a plan document.", _rates)
+
+
+def _add_rates(rated: argparse.ArgumentParser) -> None:
+    from planner_core.depth_events.measured import RatesQuestion
+
+    rated.set_defaults(run=_rates)
     rated.add_argument("file", metavar="PLAN", help="the plan document (JSON or YAML)")
     rated.add_argument(
         "--sets",
@@ -48,14 +56,8 @@ def add_advise(verb: Command) -> None:
         metavar="FILE",
         help="the output of cfplan events read --json; - for standard input",
     )
-    add_question(rated, _rates_question)
     add_json(rated, "print the answer as JSON, with the queues that received rates")
-
-
-def _rates_question() -> type[Question]:
-    from planner_core.depth_events.measured import RatesQuestion
-
-    return RatesQuestion
+    add_question(rated, RatesQuestion)
 
 
 def _advise(arguments: argparse.Namespace) -> int:
@@ -72,6 +74,8 @@ def _advise(arguments: argparse.Namespace) -> int:
 
 def _lines(found: PlanDepthAdvice) -> Iterator[str]:
     """Yield the advice for the terminal: a block for each structure."""
+    from planner_core.units import floor_fraction
+
     for structure in found.structures:
         advice = structure.depth_events
         held = advice.action_messages

@@ -27,7 +27,11 @@ _LONGEST_WINDOW_S = 3_600
 
 def add_read(verb: Command) -> None:
     """Add the command below `cfplan events`."""
-    made = verb("read", "Read event messages and group them into sets.", _read)
+    verb("read", "Read event messages and group them into sets.", _add_options)
+
+
+def _add_options(made: argparse.ArgumentParser) -> None:
+    made.set_defaults(run=_read)
     made.add_argument(
         "files",
         nargs="+",

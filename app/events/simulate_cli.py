@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from app.command_line import (
     STANDARD_INPUT,
-    Command,
-    Parser,
     add_fail_on,
     add_json,
+    commands_of,
     exit_code,
-    verbs_of,
     write_json,
     write_lines,
 )
@@ -25,18 +23,21 @@ if TYPE_CHECKING:
     from planner_core.depth_events.course import Occurrence, QueueAfterStep, SimulatedMessage, Simulation
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
-    verb = verbs_of(commands, parser_class, "events", "Queue depth events: simulate, read, advise.")
-
-    simulated = verb(
-        "simulate", "Simulate the event messages and switches of a timeline of puts and gets.", _simulate
+def add_events(events: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan events`."""
+    verb = commands_of(events, "verb")
+    verb(
+        "simulate", "Simulate the event messages and switches of a timeline of puts and gets.", _add_simulate
     )
+    add_read(verb)
+    add_advise(verb)
+
+
+def _add_simulate(simulated: argparse.ArgumentParser) -> None:
+    simulated.set_defaults(run=_simulate)
     simulated.add_argument("file", metavar="FILE", help="the timeline (YAML or JSON); - for standard input")
     add_json(simulated)
     add_fail_on(simulated)
-    add_read(verb)
-    add_advise(verb)
 
 
 def _simulate(arguments: argparse.Namespace) -> int:

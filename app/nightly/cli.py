@@ -14,11 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from app.command_line import Action, Command, Meter, Parser, add_json, verbs_of, write
-from planner_core.errors import PlannerError
-from planner_core.findings import SEVERITIES
-from planner_core.simulated import WORD
-from planner_core.units import format_mib
+from app.command_line import Meter, add_json, commands_of, write
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -48,29 +44,35 @@ ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")
 """Matches errors in the format of Spark; all other output of Spark and Java goes to the log only."""
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
-    nightly = commands(
-        "nightly", "Fit curves, forecast usage and report findings from the whole usage history.", _nightly
-    )
+def add_nightly(nightly: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan nightly`."""
+    nightly.set_defaults(run=_nightly)
     add_json(nightly)
 
-    def listing(name: str, about: str, run: Action) -> argparse.ArgumentParser:
-        listed = verbs_of(commands, parser_class, name, about)("list", about, run)
-        add_json(listed, "print the answer as a JSON array")
-        return listed
 
-    curves = listing("curves", "List the curves fitted to data of this site, newest first.", _curves)
-    curves.add_argument(
+def add_curves(curves: argparse.ArgumentParser) -> None:
+    """Add the verb of `cfplan curves`."""
+    commands_of(curves, "verb")("list", curves.description or "", _add_list_of_curves)
+
+
+def add_forecasts(forecasts: argparse.ArgumentParser) -> None:
+    """Add the verb of `cfplan forecasts`."""
+    commands_of(forecasts, "verb")("list", forecasts.description or "", _add_list_of_forecasts)
+
+
+def _add_list_of_curves(listed: argparse.ArgumentParser) -> None:
+    listed.set_defaults(run=_curves)
+    add_json(listed, "print the answer as a JSON array")
+    listed.add_argument(
         "--current",
         action="store_true",
         help="only the latest accepted curve of each coupling facility and level",
     )
-    listing(
-        "forecasts",
-        "List the latest forecasts: full structures first, then those that run out soonest.",
-        _forecasts,
-    )
+
+
+def _add_list_of_forecasts(listed: argparse.ArgumentParser) -> None:
+    listed.set_defaults(run=_forecasts)
+    add_json(listed, "print the answer as a JSON array")
 
 
 # ---- nightly ---------------------------------------------------------------------------------------------------------
@@ -81,6 +83,7 @@ def _nightly(arguments: argparse.Namespace) -> int:
     from app.errors import JobBusy
     from app.jobs import processes
     from app.nightly import service
+    from planner_core.errors import PlannerError
 
     with open_database() as (database, settings):
         if processes.missing_packages():
@@ -120,6 +123,7 @@ def _run(database: Database, settings: Settings, meter: Meter, log: deque[str]) 
     from app.jobs import watcher
     from app.nightly import repository, service
     from app.nightly.models import Trigger
+    from planner_core.errors import PlannerError
 
     with database.session(writes=True) as session:
         job_rows.hold_claims(session)
@@ -165,6 +169,8 @@ def _who_works(session: Session, run_id: int) -> str:
 
 def _summary(run: RunDetails) -> Iterator[str]:
     """Yield the lines of a summary."""
+    from planner_core.findings import SEVERITIES
+
     duration = "" if run.duration is None else f", {run.duration.total_seconds():.0f} s"
     yield f"Nightly run {run.id}: {run.job.state.value}{duration}\n{run.job.sentence}\n"
     for severity in SEVERITIES:
@@ -225,6 +231,8 @@ def _curve_line(curve: Fit) -> str:
 
 
 def _based(curve: Fit) -> str:
+    from planner_core.units import format_mib
+
     base = curve.base_bytes
     if base is None:
         return ""
@@ -245,6 +253,8 @@ def _forecast_line(forecast: StructureForecast) -> str:
 
 
 def _mark(is_marked: bool) -> str:
+    from planner_core.simulated import WORD
+
     return f" ({WORD})" if is_marked else ""
 
 

@@ -9,7 +9,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
-    Command,
-    Parser,
     add_json,
-    verbs_of,
+    commands_of,
+    whole_number,
     write,
     write_json,
 )
-from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -35,33 +33,51 @@ if TYPE_CHECKING:
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 WAYS_TO_PUT = "Use --if-match {etag} if the change is based on that version, or --replace to change the plan whichever version is current."
+_MOST_VERSIONS = 2**31 - 1
 WAYS_TO_IMPORT = "Use --replace to change existing plans."
 
 
-def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) -> None:
-    """Add the commands to the command line. `whole` reads a positive whole number."""
-    commands("migrate", "Migrate the tables of the database to this version of cfplan.", _migrate)
-    verb = verbs_of(
-        commands,
-        parser_class,
-        "plans",
-        "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
-    )
+def add_migrate(migrate: argparse.ArgumentParser) -> None:
+    """Set the function of `cfplan migrate`, which has no options."""
+    migrate.set_defaults(run=_migrate)
 
-    def named(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        made.add_argument("name", metavar="NAME", help="name of the plan")
-        return made
 
-    listed = verb("list", "List plans with their figures.", _list)
+def add_plans(plans: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan plans`."""
+    verb = commands_of(plans, "verb")
+    verb("list", "List plans with their figures.", _add_list)
+    verb("show", "Show a saved plan, or one of its texts.", _add_show)
+    verb("put", "Save a document (JSON or YAML) under a name.", _add_put)
+    verb("acknowledge", "Acknowledge findings of a plan with a reason.", _add_acknowledge)
+    verb("delete", "Delete a plan; it can be restored for a limited time.", _add_delete)
+    verb("restore", "Restore the plan that was most recently deleted under a name.", _add_restore)
+    verb("export", "Write each plan document to its own file, NAME.json.", _add_export)
+    verb("import", "Save plan documents from files; either all are saved or none.", _add_import)
+
+
+def _add_name(made: argparse.ArgumentParser) -> None:
+    made.add_argument("name", metavar="NAME", help="name of the plan")
+
+
+def _add_list(listed: argparse.ArgumentParser) -> None:
+    listed.set_defaults(run=_list)
     listed.add_argument("--search", metavar="TEXT", help="part of the plan's or the group's name")
     listed.add_argument("--deleted", action="store_true", help="list deleted plans that can be restored")
     add_json(listed)
 
-    shown = named(verb("show", "Show a saved plan, or one of its texts.", _show))
-    shown.add_argument("--version", type=whole, metavar="N", help="a version (default: the latest)")
+
+def _add_show(shown: argparse.ArgumentParser) -> None:
+    shown.set_defaults(run=_show)
+    _add_name(shown)
+    shown.add_argument(
+        "--version", type=whole_number(1, _MOST_VERSIONS), metavar="N", help="a version (default: the latest)"
+    )
     shown.add_argument("--output", choices=("json", "document", "versions", *TEXTS), default="json")
 
-    put = named(verb("put", "Save a document (JSON or YAML) under a name.", _put))
+
+def _add_put(put: argparse.ArgumentParser) -> None:
+    put.set_defaults(run=_put)
+    _add_name(put)
     put.add_argument("file", metavar="FILE", help="the document; - for standard input")
     put.add_argument("--comment", metavar="TEXT", help="a comment for the history")
     how = put.add_mutually_exclusive_group()
@@ -69,7 +85,10 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
     how.add_argument("--replace", action="store_true", help="change the plan, whichever version is current")
     how.add_argument("--create", action="store_true", help="do not change an existing plan")
 
-    accepted = named(verb("acknowledge", "Acknowledge findings of a plan with a reason.", _acknowledge))
+
+def _add_acknowledge(accepted: argparse.ArgumentParser) -> None:
+    accepted.set_defaults(run=_acknowledge)
+    _add_name(accepted)
     accepted.add_argument("code", metavar="CODE", help="code of the finding")
     accepted.add_argument(
         "--reason", required=True, metavar="TEXT", help="reason why the findings are acceptable"
@@ -77,14 +96,19 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
     accepted.add_argument("--structure", metavar="NAME", help="acknowledge only findings of this structure")
     accepted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
 
-    deleted = named(verb("delete", "Delete a plan; it can be restored for a limited time.", _delete))
+
+def _add_delete(deleted: argparse.ArgumentParser) -> None:
+    deleted.set_defaults(run=_delete)
+    _add_name(deleted)
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the plan still has this ETag")
-    restored = named(
-        verb("restore", "Restore the plan that was most recently deleted under a name.", _restore)
-    )
+
+
+def _add_restore(restored: argparse.ArgumentParser) -> None:
+    restored.set_defaults(run=_restore)
+    _add_name(restored)
     restored.add_argument(
         "--id",
-        type=whole,
+        type=whole_number(1, _MOST_VERSIONS),
         metavar="N",
         help="id in the list of deleted plans, if several of them have the name",
     )
@@ -92,7 +116,9 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
         "--as", dest="new_name", metavar="NAME", help="its new name, if the old one is in use"
     )
 
-    exported = verb("export", "Write each plan document to its own file, NAME.json.", _export)
+
+def _add_export(exported: argparse.ArgumentParser) -> None:
+    exported.set_defaults(run=_export)
     exported.add_argument("names", metavar="NAME", nargs="*", help="names of the plans")
     exported.add_argument("--all", action="store_true", help="export every plan")
     exported.add_argument(
@@ -103,7 +129,9 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
         help="folder of the files (default: the current one)",
     )
 
-    imported = verb("import", "Save plan documents from files; either all are saved or none.", _import)
+
+def _add_import(imported: argparse.ArgumentParser) -> None:
+    imported.set_defaults(run=_import)
     imported.add_argument("files", metavar="FILE", nargs="+", type=Path, help="NAME.json or NAME.yaml")
     imported.add_argument("--replace", action="store_true", help="allow existing plans to be changed")
 
@@ -344,4 +372,6 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _refuse(message: str) -> NoReturn:
+    from planner_core.errors import PlannerError
+
     raise PlannerError(message)

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
-    Command,
-    Whole,
     add_fail_on,
     add_json,
     exit_code,
     message_size,
     read_plan,
+    whole_number,
     write,
     write_json,
 )
-from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
 
 if TYPE_CHECKING:
     from planner_core.errors import OutputRefused, PlanRefused
@@ -31,16 +29,19 @@ if TYPE_CHECKING:
     from planner_core.running.line_findings import LineFinding
 
 
-def add(commands: Command, whole: Whole) -> None:
-    """Add the commands to the command line; `whole` creates readers of whole numbers within bounds."""
-    lint = commands("lint", "Check a CFRM policy, MQSC or displays without a plan.", _lint)
+def add_lint(lint: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan lint`."""
+    lint.set_defaults(run=_lint)
     lint.add_argument("file", metavar="FILE", help="the text; - for standard input")
     lint.add_argument(
-        "--cfcc", type=whole(1, 99), metavar="L", help="CFCC level of the coupling facilities, if known"
+        "--cfcc",
+        type=whole_number(1, 99),
+        metavar="L",
+        help="CFCC level of the coupling facilities, if known",
     )
     lint.add_argument(
         "--queue-managers",
-        type=whole(1, 32),
+        type=whole_number(1, 32),
         metavar="N",
         help="queue managers DEFINED to the group, if known",
     )
@@ -48,7 +49,10 @@ def add(commands: Command, whole: Whole) -> None:
     add_json(lint)
     add_fail_on(lint)
 
-    merge = commands("merge", "Merge the structures of a plan into a complete CFRM policy.", _merge)
+
+def add_merge(merge: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan merge`."""
+    merge.set_defaults(run=_merge)
     merge.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     merge.add_argument(
         "--policy",
@@ -71,9 +75,10 @@ def add(commands: Command, whole: Whole) -> None:
     )
     how.add_argument("--difference", action="store_true", help="print the difference instead of the policy")
 
-    diff = commands(
-        "diff", "Compare the running system with a plan, and list the commands that apply the plan.", _diff
-    )
+
+def add_diff(diff: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan diff`."""
+    diff.set_defaults(run=_diff)
     diff.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     diff.add_argument(
         "--current",
@@ -86,7 +91,10 @@ def add(commands: Command, whole: Whole) -> None:
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
     add_fail_on(diff)
 
-    made = commands("from-running", "Create a plan document from the running system.", _from_running)
+
+def add_from_running(made: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan from-running`."""
+    made.set_defaults(run=_from_running)
     made.add_argument(
         "files",
         metavar="FILE",
@@ -95,11 +103,11 @@ def add(commands: Command, whole: Whole) -> None:
     )
     made.add_argument("--qsg", metavar="NAME", help="the group, if there are structures of several groups")
     made.add_argument(
-        "--queue-managers", type=whole(1, 32), metavar="N", help="queue managers DEFINED to the group"
+        "--queue-managers", type=whole_number(1, 32), metavar="N", help="queue managers DEFINED to the group"
     )
     made.add_argument(
         "--message-bytes",
-        type=message_size(whole),
+        type=message_size(),
         metavar="B",
         help="message size for all queues, in bytes or with a unit such as 2K, with MAXDEPTH as the backlog; without it, queues are left out",
     )
@@ -107,6 +115,8 @@ def add(commands: Command, whole: Whole) -> None:
 
 
 def _add_unstated(command: argparse.ArgumentParser) -> None:
+    from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
+
     about = f"{ABOUT_UNSTATED[:1].lower()}{ABOUT_UNSTATED[1:].removesuffix('.')}; default {DEFAULT_UNSTATED}"
     command.add_argument("--unstated", choices=tuple(UNSTATED), default=DEFAULT_UNSTATED, help=about)
 

@@ -9,45 +9,58 @@ import argparse
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
-    Action,
-    Command,
-    Parser,
     add_json,
+    commands_of,
     finding_lines,
-    verbs_of,
     write,
     write_json,
     write_lines,
 )
-from planner_core.errors import PlannerError
-from planner_core.wire import JsonObject
+
+if TYPE_CHECKING:
+    from planner_core.wire import JsonObject
 
 _NUMERIC = "+-0123456789"
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
-    made_of = verbs_of(
-        commands,
-        parser_class,
-        "scenarios",
-        "Scenarios of stored plans: list, save, show, compare, report, delete.",
+def add_scenarios(scenarios: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan scenarios`."""
+    verb = commands_of(scenarios, "verb")
+    verb("list", "List the scenarios of a plan.", _add_list)
+    verb("save", "Calculate the result of changes to a plan, and save it under a name.", _add_save)
+    verb("show", "Show a saved scenario.", _add_show)
+    verb("compare", "Compare up to four scenarios with their plan.", _add_compare)
+    verb(
+        "report",
+        "Show a report for a change board: changes, figures, losses, commands, sources.",
+        _add_report,
     )
+    verb("delete", "Delete a scenario permanently.", _add_delete)
 
-    def verb(name: str, about: str, run: Action) -> argparse.ArgumentParser:
-        made = made_of(name, about, run)
-        made.add_argument("plan", metavar="PLAN", help="name of the stored plan")
-        return made
 
-    add_json(verb("list", "List the scenarios of a plan.", _list))
+def _add_plan(made: argparse.ArgumentParser) -> None:
+    made.add_argument("plan", metavar="PLAN", help="name of the stored plan")
 
-    saved = verb("save", "Calculate the result of changes to a plan, and save it under a name.", _save)
-    saved.add_argument("name", metavar="NAME", help="name of the scenario")
+
+def _add_scenario(made: argparse.ArgumentParser) -> None:
+    _add_plan(made)
+    made.add_argument("name", metavar="NAME", help="name of the scenario")
+
+
+def _add_list(listed: argparse.ArgumentParser) -> None:
+    listed.set_defaults(run=_list)
+    _add_plan(listed)
+    add_json(listed)
+
+
+def _add_save(saved: argparse.ArgumentParser) -> None:
+    saved.set_defaults(run=_save)
+    _add_scenario(saved)
     saved.add_argument(
         "file",
         metavar="FILE",
@@ -59,22 +72,29 @@ def add(commands: Command, parser_class: Parser) -> None:
     how.add_argument("--replace", action="store_true", help="change the scenario, whatever its current state")
     how.add_argument("--create", action="store_true", help="do not change an existing scenario")
 
-    shown = verb("show", "Show a saved scenario.", _show)
-    shown.add_argument("name", metavar="NAME", help="name of the scenario")
+
+def _add_show(shown: argparse.ArgumentParser) -> None:
+    shown.set_defaults(run=_show)
+    _add_scenario(shown)
     add_json(shown)
 
-    compared = verb("compare", "Compare up to four scenarios with their plan.", _compare)
+
+def _add_compare(compared: argparse.ArgumentParser) -> None:
+    compared.set_defaults(run=_compare)
+    _add_plan(compared)
     compared.add_argument("names", metavar="NAME", nargs="+", help="names of the scenarios")
     add_json(compared)
 
-    told = verb(
-        "report", "Show a report for a change board: changes, figures, losses, commands, sources.", _report
-    )
-    told.add_argument("name", metavar="NAME", help="name of the scenario")
-    add_json(told)
 
-    deleted = verb("delete", "Delete a scenario permanently.", _delete)
-    deleted.add_argument("name", metavar="NAME", help="name of the scenario")
+def _add_report(reported: argparse.ArgumentParser) -> None:
+    reported.set_defaults(run=_report)
+    _add_scenario(reported)
+    add_json(reported)
+
+
+def _add_delete(deleted: argparse.ArgumentParser) -> None:
+    deleted.set_defaults(run=_delete)
+    _add_scenario(deleted)
     deleted.add_argument("--if-match", metavar="ETAG", help="only if the scenario still has this ETag")
 
 
@@ -112,6 +132,7 @@ def _save(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.errors import PreconditionRequired
     from app.scenarios import service
+    from planner_core.errors import PlannerError
 
     wanted = _wanted(arguments)
     service.check_name(arguments.name)

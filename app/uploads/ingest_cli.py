@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from app.command_line import Command, Meter, write
+from app.command_line import Meter, write
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks, IngestReport
 from planner_core.errors import PlannerError
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 WIDTH = 30
 
 
-def add(commands: Command) -> None:
-    """Add the command to the command line."""
-    ingest = commands("ingest", "Read usage data into the usage history.", _ingest)
+def add_ingest(ingest: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan ingest`."""
+    ingest.set_defaults(run=_ingest)
     ingest.add_argument("files", metavar="FILE", nargs="+", type=Path, help="SMF dumps, tables or displays")
     ingest.add_argument(
         "--qsg", action="append", default=[], metavar="SID:QMGR=QSG", type=_mapping,

@@ -9,21 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.command_line import Command
-from planner_core.errors import PlannerError
-
 EXIT_OK, EXIT_REFUSED = 0, 2
 MEGABYTE = 1e6
 WIDTH = 30
 
 
-def add(commands: Command) -> None:
-    """Add the command to the command line."""
-    made = commands(
-        "simulate",
-        "Write SMF dumps and allocation data of a fictitious site, labelled as simulated.",
-        _simulate,
-    )
+def add_simulate(made: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan simulate`."""
+    made.set_defaults(run=_simulate)
     for option, letter, about in (
         ("days", "D", "number of days"),
         ("structures", "S", "application structures, 1 to 62"),
@@ -50,6 +43,7 @@ def add(commands: Command) -> None:
 def _simulate(arguments: argparse.Namespace) -> int:
     from app.jobs.child import Child
     from app.jobs.processes import WHAT_TO_DO_AT_THE_TERMINAL, missing_packages, simulate_command
+    from planner_core.errors import PlannerError
 
     if missing_packages():
         raise PlannerError(WHAT_TO_DO_AT_THE_TERMINAL)

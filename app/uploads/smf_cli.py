@@ -6,20 +6,24 @@ import argparse
 import subprocess
 import sys
 
-from app.command_line import EXIT_USAGE, Command, Parser, verbs_of
-from planner_core.contracts.smf import OUTPUTS, SECTIONS
+from app.command_line import EXIT_USAGE, commands_of
 
 DECODER = "spark_jobs.smf"
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the command to the command line."""
-    verb = verbs_of(commands, parser_class, "smf", "SMF dumps: print the rows of a section.")
-    decode = verb(
+def add_smf(smf: argparse.ArgumentParser) -> None:
+    """Add the verb of `cfplan smf`."""
+    commands_of(smf, "verb")(
         "decode",
         "Print the rows of one section of an SMF dump; exit with 3 if the file is not an SMF dump.",
-        _decode,
+        _add_decode,
     )
+
+
+def _add_decode(decode: argparse.ArgumentParser) -> None:
+    from planner_core.contracts.smf import OUTPUTS, SECTIONS
+
+    decode.set_defaults(run=_decode)
     decode.add_argument(
         "file",
         metavar="FILE",

@@ -14,9 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.command_line import Command, Parser, verbs_of, write
-from planner_core.contracts.ingest import USAGE_TABLES
-from planner_core.errors import PlannerError
+from app.command_line import commands_of, write
 
 if TYPE_CHECKING:
     from app.database.engine import Database
@@ -25,13 +23,17 @@ if TYPE_CHECKING:
 EXIT_OK, EXIT_NOTHING = 0, 1
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the command to the command line."""
-    verb = verbs_of(
-        commands, parser_class, "history", "Usage history: export rows, rebuild the hourly roll-ups."
-    )
+def add_history(history: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan history`."""
+    verb = commands_of(history, "verb")
+    verb("export", "Print rows of a table of the usage history.", _add_export)
+    verb("rollup", "Rebuild the hourly roll-ups in the database from the whole history.", _add_rollup)
 
-    export = verb("export", "Print rows of a table of the usage history.", _export)
+
+def _add_export(export: argparse.ArgumentParser) -> None:
+    from planner_core.contracts.ingest import USAGE_TABLES
+
+    export.set_defaults(run=_export)
     export.add_argument("--table", choices=USAGE_TABLES, required=True)
     export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
     export.add_argument("--structure", metavar="S", help="only this structure")
@@ -41,7 +43,9 @@ def add(commands: Command, parser_class: Parser) -> None:
     export.add_argument("--to", metavar="T", dest="end", type=_time, help="only rows before this time, UTC")
     export.add_argument("--output", choices=("csv",), default="csv")
 
-    verb("rollup", "Rebuild the hourly roll-ups in the database from the whole history.", _rollup)
+
+def _add_rollup(rollup: argparse.ArgumentParser) -> None:
+    rollup.set_defaults(run=_rollup)
 
 
 def _time(text: str) -> str:
@@ -92,6 +96,7 @@ def store_days(database: Database, settings: Settings, days: Sequence[str]) -> s
     """Roll up days and store the results in one transaction; return a sentence about them."""
     from app.jobs import processes
     from app.usage.rollups import read_lines, store_rollups
+    from planner_core.errors import PlannerError
 
     folder = processes.work_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +127,7 @@ def check_packages() -> None:
         PlannerError: A package is missing.
     """
     from app.jobs import processes
+    from planner_core.errors import PlannerError
 
     if processes.missing_packages():
         raise PlannerError(processes.WHAT_TO_DO_AT_THE_TERMINAL)

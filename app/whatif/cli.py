@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, Any
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
-    Command,
-    Parser,
     add_fail_on,
     add_json,
     add_question,
+    commands_of,
     exit_code,
     finding_lines,
     read_plan,
     read_question,
-    verbs_of,
     write,
     write_answer,
     write_json,
 )
-from app.whatif.questions import QUESTIONS
+from app.whatif.questions import QUESTIONS, WhatIfQuestion
 
 if TYPE_CHECKING:
     from app.fits.kept import Curves
@@ -38,28 +36,26 @@ if TYPE_CHECKING:
     from planner_core.whatif.loss import LossAnswer, LossQuestion
 
 
-def add(commands: Command, parser_class: Parser) -> None:
-    """Add the commands to the command line."""
-    made_of = verbs_of(
-        commands,
-        parser_class,
-        "whatif",
-        "Questions about a plan: a lost coupling facility, an upgrade, an outage, thresholds.",
-    )
-    written_out = {"smds-job": _smds_job, "cf-loss": _lose, "upgrade": _upgrade}
+def add_whatif(whatif: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan whatif`."""
+    verb = commands_of(whatif, "verb")
     for question in QUESTIONS:
-        run = written_out.get(question.verb) or partial(_answered, question.answer)
-        made = made_of(question.verb, question.help, run)
-        made.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
-        add_json(made)
-        add_fail_on(made)
-        add_question(made, question.question)
-        if question.verb == "upgrade":
-            made.add_argument(
-                "--fragment",
-                metavar="STEP",
-                help="print only the CFRM statements for this step, such as cfcc-25",
-            )
+        verb(question.verb, question.help, partial(_add_options, question))
+
+
+def _add_options(question: WhatIfQuestion, made: argparse.ArgumentParser) -> None:
+    written_out = {"smds-job": _smds_job, "cf-loss": _lose, "upgrade": _upgrade}
+    made.set_defaults(run=written_out.get(question.verb) or partial(_answered, question.answer))
+    made.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
+    add_json(made)
+    add_fail_on(made)
+    if question.verb == "upgrade":
+        made.add_argument(
+            "--fragment",
+            metavar="STEP",
+            help="print only the CFRM statements for this step, such as cfcc-25",
+        )
+    add_question(made, question.question())
 
 
 def _smds_job(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import start
 from bench.__main__ import main
 from bench.pages import PAGES
 from bench.plans import largest
@@ -60,6 +61,13 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
         assert min(first, median, bare, ratio) > 0
         assert 0 < sent < plain
     assert re.search(r"^aim for the calculator +15\.0 +40\.0$", printed, re.MULTILINE)
+
+
+def test_start_of_commands_is_compared_with_python(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "start", "--rounds", "1"])
+    printed = capsys.readouterr().out
+    for name in start.COMMANDS:
+        assert re.search(rf"^{re.escape(name)} +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.MULTILINE), printed
 
 
 def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,11 @@ COMMANDS = {
     "text": ["structure", "--messages", "1000", "--message-bytes", "1024", "--cfcc", "25"],
     "usage": ["structure"],
 }
+HELP = (
+    *((), ("structure",), ("plan",), ("serve",), ("migrate",), ("nightly",), ("simulate",), ("lint",)),
+    *(("plans", "put"), ("history",), ("curves", "list"), ("smf",), ("events", "read"), ("cluster", "load")),
+    *(("whatif",), ("scenarios", "save")),
+)
 
 PROGRAM = """
 import json, sys
@@ -64,8 +69,38 @@ def test_quick_command_loads_neither_web_nor_spark(command: str) -> None:
 
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["code"] == (2 if command == "usage" else 0)
-    assert "planner_core" in said["modules"]
+    assert ("planner_core" in said["modules"]) == (command != "usage")
     assert set(HEAVY) & set(said["modules"]) == set()
+
+
+@pytest.mark.parametrize("path", HELP, ids=" ".join)
+def test_help_loads_neither_the_core_nor_pydantic(path: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps([*path, "--help"])],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["code"] == 0
+    assert {"planner_core", "pydantic", *HEAVY} & set(said["modules"]) == set()
+
+
+def test_structure_loads_no_model_of_plans() -> None:
+    script = "import sys; from app.cli import main; main(sys.argv[1:]); print('planner_core.document.model' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *COMMANDS["structure"]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+    assert done.stdout.splitlines()[-1] == "False"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
