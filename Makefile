@@ -26,8 +26,7 @@ run: $(DONE)/web $(DONE)/project ## set up what the web service needs and serve 
 setup: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## install everything: service, development, Spark
 
 test: setup browser ## set up everything and run all tests
-	@started=$$(date +%s); $(BIN)/python -m pytest $(AT_ONCE) $(ARGS); status=$$?; \
-	took=$$(($$(date +%s) - started)); echo "make test took $$((took / 60)) min $$((took % 60)) s"; exit $$status
+	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
 
 soak: setup browser ## run the tests that are too long for `make test`
 	$(BIN)/python -m pytest -m soak $(ARGS)
