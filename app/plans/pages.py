@@ -31,6 +31,7 @@ from app.plans.result_view import (
     QueueLine,
     StructureLine,
     facility_lines,
+    figures_explained_at,
     figures_of,
     find_structure,
     findings_of,
@@ -141,7 +142,7 @@ class StructurePage(Page):
     measured: Annotated[
         MeasuredLinks | None, "Addresses of its usage and forecast; None if it was not measured"
     ]
-    figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
+    figures: Annotated[tuple[Figure, ...], "Its figures, each with the address of its explanation"]
     chart: Annotated[ChartWithTable | None, "Chart of its usage as it fills; None if no messages are planned"]
     depths: Annotated[Depths | None, "Depths of its queues; None if there are no queues or no stored advice"]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
@@ -149,6 +150,17 @@ class StructurePage(Page):
     queues: Annotated[ResultPage[QueueLine], "One page of its queues"]
     previous: Annotated[str, "Former name of the structure; empty if there is none"]
     next: Annotated[str, "New name of the structure; empty if there is none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureExplanationsPage(Page):
+    """The explanations of all figures of a structure; the page of the structure loads them from here."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    structure: Annotated[str, "Name of the structure"]
+    cfrm_name: Annotated[str, "Name of the structure in the policy"]
+    figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,13 +262,7 @@ def version(request: Request, session: SessionDep, name: str, number: str) -> Re
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")
 def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
     """Show a structure of a version."""
-    stored = service.get_version_at(session, name, number)
-    found = find_structure(stored, structure)
-    if found is None:
-        raise HTTPException(
-            404, f"Version {stored.number} of the plan {name} has no structure {structure[:40]}."
-        )
-    index, item = found
+    stored, index, item = _structure_of(session, name, number, structure)
     lines = structure_lines(stored)
     definition = stored.structure(structure)
     queues = definition.queues if definition is not None else []
@@ -270,9 +276,8 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         line=lines[index],
         role=ROLES[item["role"]],
         measured=measured_of(session, stored).get(structure),
-        figures=figures_of(
-            item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
-        ),
+        # Loaded when they are opened: they are most of the page, and all of the version's have to be decompressed.
+        figures=figures_explained_at(item, f"{_at(stored)}/structures/{structure}/explanations"),
         chart=fill_chart(item),
         depths=depths_of(advised(stored, item, curves_for(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
@@ -286,6 +291,38 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         next=lines[index + 1].name if index + 1 < len(lines) else "",
     )
     return render(request, "plans/structure.html", context)
+
+
+@router.get("/plans/{name}/versions/{number}/structures/{structure}/explanations")
+def structure_explanations(
+    request: Request, session: SessionDep, name: str, number: str, structure: str
+) -> Response:
+    """Show the formula, inputs and sources of every figure of a structure."""
+    stored, index, item = _structure_of(session, name, number, structure)
+    explanations = Explanations(service.get_explanations_json(session, stored))
+    context = StructureExplanationsPage(
+        title=f"Sources of the figures of {item['cfrm_name']} in {name}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        structure=structure,
+        cfrm_name=item["cfrm_name"],
+        figures=figures_of(item, f"/structures/{index}", explanations),
+    )
+    return render(request, "plans/explanations.html", context)
+
+
+def _structure_of(
+    session: Session, name: str, number: str, structure: str
+) -> tuple[StoredVersion, int, JsonObject]:
+    """Return a version, and the position and result of one of its structures."""
+    stored = service.get_version_at(session, name, number)
+    found = find_structure(stored, structure)
+    if found is None:
+        raise HTTPException(
+            404, f"Version {stored.number} of the plan {name} has no structure {structure[:40]}."
+        )
+    return stored, *found
 
 
 @router.get("/plans/{name}/history")

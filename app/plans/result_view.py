@@ -255,18 +255,35 @@ def figures_of(
     found: JsonObject, pointer: str, explanations: Mapping[str, JsonObject], *, prefix: str = ""
 ) -> tuple[Figure, ...]:
     """Return the figures of a structure, or of the totals, each with its explanation."""
-    skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
     return tuple(
-        Figure(
-            id=f"why-{prefix}{member}".replace("/", "-"),
-            label=LABELS[member][0],
-            kind=LABELS[member][1],
-            value=value,
-            why=explanation_of(explanations.get(f"{pointer}/{member}")),
-        )
-        for member, value in _flat(found)
-        if member in LABELS and value is not None and not any(word in member for word in skipped)
+        _figure(member, value, prefix=prefix, why=explanation_of(explanations.get(f"{pointer}/{member}")))
+        for member, value in _shown(found)
     )
+
+
+def figures_explained_at(found: JsonObject, address: str) -> tuple[Figure, ...]:
+    """Return the figures of a structure, each with the address of its explanation."""
+    # The core explains every number, and only numbers.
+    return tuple(
+        _figure(member, value, explained_at="" if isinstance(value, str) else address)
+        for member, value in _shown(found)
+    )
+
+
+def _figure(
+    member: str, value: float | str, *, prefix: str = "", why: Explanation | None = None, explained_at: str = "",
+) -> Figure:  # fmt: skip
+    label, kind = LABELS[member]
+    figure_id = f"why-{prefix}{member}".replace("/", "-")
+    return Figure(figure_id, label, kind, value, why, f"{explained_at}#{figure_id}" if explained_at else "")
+
+
+def _shown(found: JsonObject) -> Iterator[tuple[str, Any]]:
+    """Yield the members that pages show."""
+    skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
+    for member, value in _flat(found):
+        if member in LABELS and value is not None and not any(word in member for word in skipped):
+            yield member, value
 
 
 def _flat(found: JsonObject) -> Iterator[tuple[str, Any]]:

@@ -74,6 +74,9 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/plans/{name}/versions/{number}/structures/{structure}": (
         "/plans/KEYS/versions/2/structures/APPLICATION1",
     ),
+    "/plans/{name}/versions/{number}/structures/{structure}/explanations": (
+        "/plans/KEYS/versions/2/structures/APPLICATION1/explanations",
+    ),
     "/plans/{name}/history": ("/plans/KEYS/history",),
     "/plans/{name}/compare": ("/plans/KEYS/compare",),
     "/plans/{name}/versions/{number}/print": ("/plans/KEYS/versions/2/print",),
@@ -253,11 +256,12 @@ def explain_figure(page: Page) -> None:
     need = page.locator("details.figure", has=page.locator("#why-need_bytes"))
     tab_to(page, need.locator("summary").first)
     page.keyboard.press("Enter")
-    expect(page.locator("#why-need_bytes")).to_be_visible()
+    expect(page.locator("#why-need_bytes table")).to_be_visible()
+    expect(need.locator("summary").first).to_be_focused()
 
 
 def close_explanation(page: Page) -> None:
-    need = page.locator("#why-APPLICATION1-need_bytes")
+    need = page.locator("#why-APPLICATION1-need_bytes, #why-need_bytes")
     expect(need).to_be_visible()
     tab_to(page, page.locator("details.figure", has=need).locator("summary"))
     page.keyboard.press("Enter")
@@ -532,6 +536,10 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/plans/{name}/versions/{number}/structures/{structure}": (
         "/plans/KEYS/versions/2/structures/APPLICATION1",
         explain_figure,
+    ),
+    "/plans/{name}/versions/{number}/structures/{structure}/explanations": (
+        "/plans/KEYS/versions/2/structures/APPLICATION1/explanations",
+        close_explanation,
     ),
     "/plans/{name}/history": ("/plans/KEYS/history", compare_versions),
     "/plans/{name}/compare": ("/plans/KEYS/compare", compare_other_versions),

@@ -195,7 +195,7 @@ def test_500_pasted_queues_are_shown(page: Page) -> None:
 PAGES = (
     "/plans", "/new-plan", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare?from=1&to=2",
     "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03",
-    "/plans/SQ03/versions/2/structures/MYDATA", "/import-plans", "/deleted-plans", "wrong", "conflict",
+    "/plans/SQ03/versions/2/structures/MYDATA", "/plans/SQ03/versions/2/structures/MYDATA/explanations", "/import-plans", "/deleted-plans", "wrong", "conflict",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from app.plans import changing_pages as changing
 from app.plans import service
 from app.plans.computed import ComputedPlan, compute
 from app.settings import Settings
+from app.sizing.calculator.answer import LABELS
 from app.texts.documents import example_text, read_text
 from bench.plans import largest
 from planner_core.document.model import PlanDocument
@@ -103,7 +104,8 @@ def test_example_saved_in_the_form_has_the_policy_of_the_rest_interface(browser:
         "/plans", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare",
         "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print",
         "/plans/SQ03/versions/1/structures/APPLICATION1", "/plans/SQ03/versions/1/structures/CSQ_ADMIN",
-        "/plans/SQ03/versions/1/structures/CSQSYSAPPL", "/new-plan", "/import-plans", "/deleted-plans",
+        "/plans/SQ03/versions/1/structures/CSQSYSAPPL", "/plans/SQ03/versions/1/structures/APPLICATION1/explanations",
+        "/new-plan", "/import-plans", "/deleted-plans",
         "/new-plan?from=copy&name=SQ03",
     ],
 )  # fmt: skip
@@ -542,9 +544,12 @@ def test_old_version_is_shown_unchanged(browser: Browser) -> None:
     browser.save_example()
     before = browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words
     assert " Backup and recovery " in before
+    explained = "/plans/SQ03/versions/1/structures/APPLICATION1/explanations"
+    reasons = browser.get(explained).words
     before = before.replace(" Backup and recovery ", " ")  # asked of what a plan says now
     browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "17", "do": "save"})
     assert browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words == before
+    assert browser.get(explained).words == reasons
     assert "This is an old version" in browser.get("/plans/SQ03/versions/1").words
 
 
@@ -598,10 +603,29 @@ def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser
         "GET", "/api/v1/plans/SQ03?explain=true", headers={"accept": "application/json"}
     ).json()
     page = browser.get("/plans/SQ03/versions/1/structures/MYDATA")
-    formula = stored["explanations"]["/structures/2/need_bytes"]["formula"]
-    assert " ".join(formula.split()) in page.words
-    assert "why-need_bytes" in page.ids
+    at = "/plans/SQ03/versions/1/structures/MYDATA/explanations"
+    explained = browser.get(at)
+    result = stored["result"]["structures"][2]
+    formulas = {
+        figure.removeprefix("/structures/2/"): each["formula"]
+        for figure, each in stored["explanations"].items()
+        if figure.startswith("/structures/2/")
+    }
+    shown = [member for member in formulas if member in LABELS and result.get(member) is not None]
+    assert {"need_bytes", "initsize_kib", "size_kib", "entries", "messages_in_size"} <= set(shown)
+    for member in shown:
+        assert " ".join(formulas[member].split()) in explained.words
+        assert f"why-{member}" in page.ids
+        assert f"why-{member}" in explained.ids
+        assert f"{at}#why-{member}" in page.links
+    assert {link.partition("#")[2] for link in page.links if link.startswith(at)} <= set(explained.ids)
     assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
+
+
+def test_unknown_structure_has_no_explanations(browser: Browser) -> None:
+    browser.save_example()
+    assert browser.get("/plans/SQ03/versions/1/structures/OTHER/explanations").status == 404
+    assert browser.get("/plans/SQ03/versions/9/structures/MYDATA/explanations").status == 404
 
 
 def test_input_survives_the_deletion_of_the_plan_during_a_merge(

@@ -31,6 +31,7 @@ from app.plans.pages import (
     ListPage,
     PlanPage,
     PrintPage,
+    StructureExplanationsPage,
     StructurePage,
 )
 from app.plans.sheet_pages import SheetPage
@@ -94,6 +95,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/print.html": PrintPage,
     "plans/result.html": PlanPage,
     "plans/structure.html": StructurePage,
+    "plans/explanations.html": StructureExplanationsPage,
     "sizing/calculator.html": QuickPage,
     "sizing/explanations.html": ExplanationsPage,
     "reference/contents.html": ReferenceContentsPage,
@@ -131,7 +133,7 @@ PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
-    "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds", "/plans/CONTEXTS/versions/1/structures/MYDATA/explanations",
 )  # fmt: skip
 SCENARIO_PAGES = (
     "/plans/CONTEXTS/scenarios", "/plans/CONTEXTS/scenarios/new", "/plans/CONTEXTS/scenarios/compare?of=more",
