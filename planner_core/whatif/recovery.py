@@ -9,7 +9,8 @@ machines: both are inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -458,22 +459,36 @@ def _not_backed_up(definition: Structure) -> str | None:
 
 def _sums(document: PlanDocument, definition: Structure, result: StructureResult) -> _Sums:
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
-    sums = _Sums()
+    messages, unrated = 0, 0
+    # Numerators by denominator, because adding thousands of fractions one by one would take longest.
+    data, rates, data_rates = (defaultdict[int, int](int) for _ in range(3))
     for queue, demand in zip(definition.queues, result.queues, strict=True):
         # Only persistent messages are logged and copied by BACKUP CFSTRUCT.
         if not queue.persistent:
             continue
-        size = _mean_bytes(queue)
-        sums.messages += demand.messages
-        sums.data_bytes += demand.messages * size
+        sizes = queue.message_bytes
+        mean = sizes.mean if isinstance(sizes, MessageSizes) else sizes
+        size, size_of = mean.as_integer_ratio()
+        messages += demand.messages
+        data[size_of] += demand.messages * size
         puts = _puts_per_s(queue)
         if puts is None:
-            sums.unrated_queues += 1
+            unrated += 1
         else:
-            rate = puts * growth
-            sums.messages_per_s += rate
-            sums.data_bytes_per_s += rate * size
-    return sums
+            rates[puts.denominator] += puts.numerator
+            data_rates[puts.denominator * size_of] += puts.numerator * size
+    return _Sums(
+        messages=Fraction(messages),
+        data_bytes=_total(data),
+        messages_per_s=_total(rates) * growth,
+        data_bytes_per_s=_total(data_rates) * growth,
+        unrated_queues=unrated,
+    )
+
+
+def _total(numerators: Mapping[int, int]) -> Fraction:
+    """Return the sum of fractions, given the sum of the numerators for each denominator."""
+    return sum((Fraction(numerator, of) for of, numerator in numerators.items()), Fraction(0))
 
 
 def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
@@ -592,11 +607,6 @@ def _puts_per_s(queue: Queue) -> Fraction | None:
         measured = queue.queue_manager_rates.values()
         return sum((Fraction(each.put_rate_per_s) for each in measured), Fraction(0))
     return None
-
-
-def _mean_bytes(queue: Queue) -> Fraction:
-    sizes = queue.message_bytes
-    return Fraction(sizes.mean if isinstance(sizes, MessageSizes) else sizes)
 
 
 def _assumptions(
