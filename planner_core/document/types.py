@@ -135,7 +135,8 @@ def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
         if not number.is_finite() or not lowest <= number <= highest:
             refuse(f"must be between {lowest} and {highest}")
         # Stored documents are JSON, whose numbers are floats to most readers; more digits would come back changed.
-        if len(number.normalize().as_tuple().digits) > _MOST_DIGITS or (
+        # The digits of a short text need not be counted.
+        if (len(str(number)) > _MOST_DIGITS and len(number.normalize().as_tuple().digits) > _MOST_DIGITS) or (
             number.adjusted() < -_MOST_DIGITS and number
         ):
             refuse(f"must not have more than {_MOST_DIGITS} digits")
