@@ -1,22 +1,28 @@
 """The keeper of one run: `python -m app.keeper ID`, with the settings in the environment.
 
+Afterwards it carries out the next runs of the queue while they read small uploads, because starting a keeper takes
+longer than reading a small file.
+
 The exit code is 0 if the run has ended or belongs to another keeper, and 2 if it cannot be read.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 
 from sqlalchemy.exc import OperationalError
 
 from app.database.engine import Database, database_url
-from app.jobs import repository
+from app.jobs import repository, service
 from app.jobs.keeper import Keeper
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.keeper import NightKeeper
 from app.nightly.looking_around import RemovalKeeper, SimulationKeeper
 from app.settings import Settings, read_settings
+from app.uploads import repository as uploads
 from app.uploads.ingest_keeper import IngestKeeper
 from app.uploads.job_kind import INGEST
 from planner_core.errors import PlannerError
@@ -28,6 +34,10 @@ KEEPERS: Mapping[str, type[Keeper]] = {
     LOOK_AROUND: SimulationKeeper,
     FORGET_SIMULATED: RemovalKeeper,
 }
+SMALL_UPLOAD_BYTES = 16 * 2**20
+"""The size up to which an upload is read by the keeper of the previous one. A run that is queued again waits for the
+process that carried it out before, so this process must not be busy for long.
+"""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -40,13 +50,39 @@ def main(argv: list[str] | None = None) -> int:
         settings = read_settings()
         database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
         try:
-            keeper_of(database, settings, int(arguments[0])).run()
+            _carry_out(database, settings, int(arguments[0]))
         finally:
             database.close()
     except (PlannerError, OperationalError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
+
+
+def _carry_out(database: Database, settings: Settings, job_id: int) -> None:
+    """Carry out a run, and then the next ones while they read small uploads and the service that started this runs."""
+    started_by = os.getppid()
+    next_id: int | None = job_id
+    while next_id is not None:
+        keeper = keeper_of(database, settings, next_id)
+        # A run that cannot be claimed now would be found again and again.
+        if not keeper.run() or keeper.is_stopped:
+            return
+        # A later service may have other settings, or be another version, so it starts its own keepers.
+        next_id = _next_small_upload(database, settings) if os.getppid() == started_by else None
+
+
+def _next_small_upload(database: Database, settings: Settings) -> int | None:
+    """Return the run that has waited longest if it reads a small upload; the service starts all others in their order."""
+    stale_before = service.now() - timedelta(seconds=settings.job_stale_s)
+    with database.session(writes=False) as session:
+        for job_id in repository.waiting(session, stale_before=stale_before)[:1]:
+            run = repository.find(session, job_id, light=True)
+            if run is not None and run.kind == INGEST and run.upload_id is not None:
+                upload = uploads.find(session, run.upload_id)
+                if upload is not None and upload.size_bytes <= SMALL_UPLOAD_BYTES:
+                    return job_id
+    return None
 
 
 def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, filling, large_plan, message_sizes, pages, service, start, stored
+from bench import dumps, filling, large_plan, message_sizes, pages, service, small_dumps, start, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
@@ -18,6 +18,7 @@ AIM_SAVE_LARGEST_S, AIM_SHOW_LARGEST_S = 2.0, 0.2
 AIM_PASTED_S = 1.0
 AIM_FILLING_MS = 100
 AIM_MB_PER_S = 300
+AIM_118_DUMPS_S = 20
 MEGA, KILO = 1e6, 1e3
 AIM_PAGE_MS, AIM_PAGE_KB = 15, 40
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
@@ -75,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _print_filling(filled, f"{options.queues} queues, {what}")
     if "start" in wanted:
         _print_start(start.measure(rounds=options.rounds))
+        _print_small_dumps(small_dumps.measure(options.small_dumps), options.small_dumps)
     if "dumps" in wanted:
         size, measured = dumps.measure(
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
@@ -186,6 +188,16 @@ def _print_start(found: dict[str, float]) -> None:
         )
 
 
+def _print_small_dumps(found: dict[str, small_dumps.Ingested], dumps: int) -> None:
+    aim = AIM_118_DUMPS_S * dumps / 118
+    print(f"\n{dumps} small dumps, stored in the usage history with their roll-ups")
+    print(f"{'':<28}{'s':>8}{'s each':>8}{'CPU s':>8}{'aim s':>8}{'ratio':>8}")
+    for name, each in found.items():
+        print(
+            f"{name:<28}{each.seconds:>8.1f}{each.seconds / dumps:>8.2f}{each.cpu_s:>8.1f}{aim:>8.1f}{each.seconds / aim:>8.2f}"
+        )
+
+
 def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
     print(
         f"\nA dump of {size_bytes / MEGA:.0f} MB, read from memory; the stages are without the start of Python"
@@ -215,6 +227,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--only", choices=PARTS, action="append", help="run only this benchmark; may be repeated"
     )
     parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump in MB")
+    parser.add_argument("--small-dumps", type=int, default=20, help="number of small dumps to store")
     parser.add_argument("--dump", type=Path, help="read this dump instead of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
     parser.add_argument(

@@ -91,6 +91,11 @@ class Keeper(ABC):
         self._is_stopped = threading.Event()
         self._last_words = ""
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether this process was asked to stop."""
+        return self._is_stopped.is_set()
+
     def run(self) -> bool:
         """Carry out the run; return False if another process has it."""
         with self._database.session(writes=True) as session:

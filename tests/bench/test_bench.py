@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import start
+from bench import small_dumps, start
 from bench.__main__ import main
 from bench.pages import PAGES
 from bench.plans import largest
@@ -64,8 +64,10 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
 
 
 def test_start_of_commands_is_compared_with_python(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--only", "start", "--rounds", "1"])
+    main(["--only", "start", "--rounds", "1", "--small-dumps", "2"])
     printed = capsys.readouterr().out
+    for name in (small_dumps.BY_COMMAND, small_dumps.BY_QUEUE):
+        assert re.search(rf"^{re.escape(name)}( +[\d.]+){{5}}$", printed, re.MULTILINE), printed
     for name in start.COMMANDS:
         assert re.search(rf"^{re.escape(name)} +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.MULTILINE), printed
 
