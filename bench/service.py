@@ -2,10 +2,14 @@
 
 uvicorn serves each on 127.0.0.1 in its own process. Rounds alternate, so that other load on the machine affects all of them.
 Several connections keep the servers busy, so that this client is not measured.
+
+The service keeps the results of unchanged structures, so one measurement repeats a document, and another sends documents
+in which every application structure differs from those of all requests before.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import socket
@@ -13,14 +17,19 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count, cycle, islice
 from pathlib import Path
+
+from planner_core.wire import JsonObject
 
 CONNECTIONS = 4
 PATIENCE_S = 60.0
 """Time for a server to start and to answer its first request."""
+VARIANTS = 1000
+"""The number of different documents: together they have more structures than the service keeps."""
 SERVERS = ("planner", "bare-def", "bare-async")
 
 
@@ -36,12 +45,9 @@ class Served:
 class Server:
     """A server process and its connections."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int, body: bytes) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], port: int, bodies: Iterable[bytes]) -> None:
         self.process = process
-        self.request = (
-            f"POST /api/v1/size HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        ).encode() + body
+        self.bodies = iter(bodies)
         self.port = port
         self.connections: list[socket.socket] = []
 
@@ -66,10 +72,16 @@ class Server:
             self.process.wait()
 
     def ask_all(self) -> list[bytes]:
-        """Send one request on every connection, and return the answers."""
+        """Send the next requests, one on every connection, and return the answers."""
         for connection in self.connections:
-            connection.sendall(self.request)
+            connection.sendall(self._request(next(self.bodies)))
         return [read_answer(connection) for connection in self.connections]
+
+    def _request(self, body: bytes) -> bytes:
+        return (
+            f"POST /api/v1/size HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode() + body
 
     def round(self, requests: int) -> tuple[float, float]:
         """Send a number of requests; return seconds, and CPU seconds of the server."""
@@ -111,9 +123,25 @@ def _receive(connection: socket.socket) -> bytes:
     return data
 
 
+def _variants(document: JsonObject) -> Iterator[JsonObject]:
+    """Yield a plan, and copies in which the demand of the first queue of every structure differs."""
+    for number in count():
+        copied = copy.deepcopy(document)
+        for structure in copied["structures"]:
+            queue = structure["queues"][0]
+            queue["backlog" if "backlog" in queue else "outage_minutes"] += number
+        yield copied
+
+
 @contextmanager
-def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterator[Server]:
-    """Start a server and stop it at the end of the block; it stores data in `data_dir`."""
+def running(which: str, bodies: Iterable[bytes], *, data_dir: Path | None = None) -> Iterator[Server]:
+    """Start a server and stop it at the end of the block; it stores data in `data_dir`.
+
+    Args:
+        which: The server.
+        bodies: The bodies of the requests, one after another.
+        data_dir: The folder for its data.
+    """
     stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
     # The server inherits a listening socket, so that connections wait in its queue until the server is ready.
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -121,21 +149,32 @@ def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterato
         descriptor = listener.fileno()
         command = [sys.executable, "-m", "bench.serving", which, str(descriptor)]
         process = subprocess.Popen(command, pass_fds=[descriptor], env={**os.environ, **stores})
-    server = Server(process, port, body)
+    server = Server(process, port, bodies)
     try:
         yield server
     finally:
         server.end()
 
 
-def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
-    """Measure the servers in alternation, and return the median round of each."""
-    body = json.dumps(document).encode()
+def measure(
+    document: JsonObject, *, rounds: int, requests: int, is_varied: bool = False
+) -> dict[str, Served]:
+    """Measure the servers in alternation, and return the median round of each.
+
+    Args:
+        document: The plan.
+        rounds: The number of rounds.
+        requests: The number of requests in each round.
+        is_varied: Whether every application structure differs in each request.
+    """
+    # Encoded before the measurement, because the client shares the machine with the servers.
+    documents = islice(_variants(document), VARIANTS) if is_varied else [document]
+    bodies = [json.dumps(each).encode() for each in documents]
     # A multiple of the connections, because each round sends the same number of requests on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
     times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}
     with ExitStack() as stack:
-        servers = {which: stack.enter_context(running(which, body)) for which in SERVERS}
+        servers = {which: stack.enter_context(running(which, cycle(bodies))) for which in SERVERS}
         answers = {which: server.connect() for which, server in servers.items()}
         for server in servers.values():
             server.round(requests)  # warm-up

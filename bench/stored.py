@@ -109,7 +109,7 @@ def _measure(ways: dict[str, Saved], *, rounds: int) -> dict[str, Stored]:
 
 @contextmanager
 def _served(which: str) -> Iterator[tuple[Server, http.client.HTTPConnection]]:
-    with tempfile.TemporaryDirectory() as folder, running(which, b"", data_dir=Path(folder)) as server:
+    with tempfile.TemporaryDirectory() as folder, running(which, (), data_dir=Path(folder)) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
         try:
             yield server, connection
