@@ -40,10 +40,8 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 async def size(request: Request) -> Response:
     """Return the sizes of all structures, the pool that sets each size, and findings, even for plans with errors."""
     explain, depths = flag(request, "explain"), flag(request, "depths")
-    answer = await compute(
-        partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),
-        await document_body(request),
-    )
+    body = await document_body(request)
+    answer = await size_answer(body, curves=curves_of(request), explain=explain, depths=depths)
     return Response(answer, media_type=JSON)
 
 

@@ -5,15 +5,17 @@ import json
 import re
 import threading
 from collections import Counter
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 
+from app.fits.resolve import evaluate as evaluate_with_curves
 from app.sizing import service
 from app.sizing.examples import examples
+from app.sizing.service import QUICK_QUEUES, QUICK_STRUCTURES
 from bench.plans import largest
-from planner_core.document.model import PlanDocument
-from planner_core.document.reading import read_json, read_object
+from planner_core.document.reading import read_object
 from planner_core.document.schema import json_schema
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import plan_answer
@@ -94,20 +96,68 @@ def test_names_with_national_characters_give_valid_headers(app: FastAPI, qsg: st
         assert answer.status == 422
 
 
-def test_documents_of_any_size_are_computed_outside_the_event_loop(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def is_evaluated_on_event_loop(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, path: str, document: dict[str, Any]
+) -> bool:
+    """Return whether the plan of a request is evaluated in the thread of the event loop."""
     threads: list[int] = []
 
-    def read(body: bytes) -> PlanDocument:
+    def watched(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
         threads.append(threading.get_ident())
-        return read_json(body)
+        return evaluate_with_curves(*arguments, **keywords)
 
-    monkeypatch.setattr(service, "read_json", read)
-    for path in ("/api/v1/size", "/api/v1/policy"):
-        assert post_json(app, path, SQ03).status == 200
-    assert len(threads) == 2
-    assert threading.get_ident() not in threads
+    monkeypatch.setattr(service, "evaluate", watched)
+    answer = post_json(app, path, document)
+    assert answer.status == 200, answer.text
+    assert len(threads) == 1
+    return threads == [threading.get_ident()]
+
+
+def with_queues(number: int, **keys: object) -> dict[str, Any]:
+    """Return a short plan with one structure of this many queues, which all have these keys."""
+    queues = [{"name": f"Q{at}", "message_bytes": 1, "backlog": 1, **keys} for at in range(number)]
+    return {"qsg": "SQ03", "queue_managers": 2, "structures": [{"name": "APP", "queues": queues}]}
+
+
+def test_short_plan_is_evaluated_on_the_event_loop(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_evaluated_on_event_loop(app, monkeypatch, "/api/v1/size", SQ03)
+
+
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("/api/v1/policy", SQ03),
+        ("/api/v1/size?explain=true", SQ03),
+        ("/api/v1/size?depths=true", SQ03),
+        ("/api/v1/size", with_queues(QUICK_QUEUES + 1)),
+        ("/api/v1/size", with_queues(1, maxdepth=1000)),
+        ("/api/v1/size", {**SQ03, "perfmev": "ENABLED"}),
+        ("/api/v1/size", {**SQ03, "structures": [{"name": f"A{at}"} for at in range(QUICK_STRUCTURES + 1)]}),
+        ("/api/v1/size", {**SQ03, "acknowledged": [{"code": "A", "reason": "r" * 450}] * 4}),
+    ],
+    ids=["text", "explain", "depths", "queues", "events", "perfmev", "structures", "bytes"],
+)
+def test_plan_that_could_take_long_is_evaluated_in_a_thread(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, path: str, document: dict[str, Any]
+) -> None:
+    assert not is_evaluated_on_event_loop(app, monkeypatch, path, document)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        {
+            "clusters": [
+                {"name": "C", "queue": "ORDERS.IN", "rate_per_s": 1, "instances": [{"queue_manager": "QM1"}]}
+            ]
+        },
+        {"curve": {"fitted": 3}},
+    ],
+    ids=["clusters", "fitted curve"],
+)
+def test_plan_with_a_simulation_or_a_fitted_curve_is_not_quick(key: dict[str, Any]) -> None:
+    assert service.is_quick(read_object(SQ03))
+    assert not service.is_quick(read_object({**SQ03, **key}))
 
 
 def test_plan_with_many_structures_is_sized(app: FastAPI) -> None:
