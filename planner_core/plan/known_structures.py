@@ -23,7 +23,7 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
 
-MOST_QUEUES_KEPT = 4096
+MOST_QUEUES_KEPT = 4_000
 """The total number of queues in the structures that a process keeps: about 17 MB."""
 _QUEUES_OF_A_STRUCTURE = 8
 """The memory that a structure needs without its queues, in queues."""

@@ -100,7 +100,8 @@ def test_list_updates_progress_without_layout_shifts(page: Page, dump: Callable[
     expect(row).to_contain_text("being read, ", timeout=60_000)
     expect(row.get_by_role("cell", name="read", exact=True)).to_be_visible(timeout=60_000)
     expect(page.get_by_role("row", name="b.smf")).to_contain_text("needs answers", timeout=60_000)
-    expect(page.locator("#uploads-said")).to_have_text("b.smf: needs answers")
+    # The page may see that a.smf is read at the same time, because the next upload is read at once.
+    expect(page.locator("#uploads-said")).to_contain_text("b.smf: needs answers")
     assert page.evaluate("window.kept") == "the page was not loaded again"
     assert page.evaluate(cells) == before
     expect(link).to_be_focused()
