@@ -73,7 +73,7 @@ def _refuse_if_too_deep(parsed: object) -> None:
 def _parse(text: bytes | str) -> object:
     try:
         return _parse_without_long_numbers(text)
-    # Read again by functions that note what is wrong and where, but are called for every number.
+    # Parsed again with hooks that record each error and its place. They are slow, because they run for every number.
     except (ValueError, InvalidOperation, RecursionError):
         return _parse_and_find_errors(text)
 

@@ -2,7 +2,7 @@
 
 A planner who edits a plan, and a what-if question, evaluate the same structures again and again. The result of a structure
 depends on its own entry in the document, on its place there, on the fitted curve, and on the parts of the document that
-concern the whole group. All of these are in the key.
+apply to the whole group. All of these are in the key.
 """
 
 from __future__ import annotations

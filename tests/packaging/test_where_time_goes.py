@@ -63,7 +63,7 @@ def test_kind_of_a_module_is_the_first_that_matches(module: str, kind: str) -> N
     assert kind_of(module) == kind
 
 
-def _item(file: str, marker: str = "") -> Any:  # noqa: ANN401 - stands for pytest.Item
+def _item(file: str, marker: str = "") -> Any:  # noqa: ANN401 - a stand-in for pytest.Item
     return SimpleNamespace(path=Path(file), get_closest_marker=lambda name: (name == marker) or None)
 
 
