@@ -10,6 +10,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, PlainSerializer
@@ -31,6 +32,12 @@ def ceil_div(numerator: int, denominator: int) -> int:
     """Return the quotient rounded up, exact for ints of any size."""
     # math.ceil of a float quotient is wrong from 2**53 on.
     return -(-numerator // denominator)
+
+
+@lru_cache(maxsize=256)
+def as_fraction(number: Decimal) -> Fraction:
+    """Return a decimal as a fraction; kept, because the queues of a plan often state the same rate or outage."""
+    return Fraction(number)
 
 
 def ceil_fraction(value: Fraction) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import is_
 
 from pydantic_core import to_json
 
@@ -15,7 +17,9 @@ from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
+from planner_core.provenance import Input, Step
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
+from planner_core.wire import adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,57 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
 def _explanations(result: PlanResult) -> str:
     """Return the explanations as one JSON object."""
     # Each is serialized as soon as it is built, because all of them as objects would fill the memory.
-    written = (to_json(each.figure) + b":" + each.json_bytes() for each in explain_result(result))
-    return (b"{" + b",".join(written) + b"}").decode()
+    inputs, steps = _SharedItems(Input), _SharedItems(Step)
+    written: list[bytes] = []
+    for each in explain_result(result):
+        # No formula can contain these empty lists, because a quotation mark is escaped inside a JSON text.
+        frame = replace(each, inputs=(), steps=()).json_bytes()
+        before, _, rest = frame.partition(_NO_INPUTS)
+        between, _, after = rest.partition(_NO_STEPS)
+        written += (
+            b"," if written else b"",
+            to_json(each.figure),
+            b":",
+            before,
+            b'"inputs":[',
+            inputs.json(each.inputs),
+            b"]",
+            between,
+            b'"steps":[',
+            steps.json(each.steps),
+            b"]",
+            after,
+        )
+    return b"".join((b"{", *written, b"}")).decode()
+
+
+_NO_INPUTS, _NO_STEPS = b'"inputs":[]', b'"steps":[]'
+
+
+class _SharedItems:
+    """A serializer of tuples that writes the items of the previous tuple again only if the next one does not begin with them.
+
+    The messages, entries and elements of a structure have up to two thousand inputs and steps in common.
+    """
+
+    def __init__(self, kind: type[Input | Step]) -> None:
+        self._adapter = adapter(tuple[kind, ...])  # type: ignore[valid-type]
+        self._items: tuple[Input | Step, ...] = ()
+        self._text = b""
+
+    def json(self, items: Sequence[Input | Step]) -> bytes:
+        """Return the items as JSON, separated by commas."""
+        known = len(self._items)
+        if known <= len(items) and all(map(is_, self._items, items)):
+            added = self._written(items[known:])
+            self._text += b"," + added if self._text and added else added
+        else:
+            self._text = self._written(items)
+        self._items = tuple(items)
+        return self._text
+
+    def _written(self, items: Sequence[Input | Step]) -> bytes:
+        return self._adapter.dump_json(tuple(items))[1:-1]
 
 
 def _output(kind: str, result: PlanResult) -> ComputedOutput:

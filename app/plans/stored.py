@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from app.web.paging import ResultPage
+from app.paging import ResultPage
 from planner_core.document.model import CouplingFacility, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys

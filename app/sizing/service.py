@@ -13,7 +13,7 @@ from app.fits.resolve import evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import SEVERITIES, Finding
-from planner_core.plan.explain import plan_answer
+from planner_core.plan.explain import plan_json
 from planner_core.sizing.depth_advising import places_with_events
 from planner_core.texts.outputs import Output, render_output
 
@@ -38,7 +38,7 @@ async def size_answer(body: bytes, *, curves: Curves, explain: bool = False, dep
     """Return the result of a plan document as encoded JSON."""
 
     def answer(document: PlanDocument) -> bytes:
-        return plan_answer(evaluate(document, curves), explain=explain, depths=depths).json_bytes()
+        return plan_json(evaluate(document, curves), explain=explain, depths=depths)
 
     if explain or depths or len(body) > QUICK_BYTES:
         return await compute(lambda text: answer(read_json(text)), body)

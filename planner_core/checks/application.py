@@ -186,8 +186,8 @@ def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Fi
     """Check queue attributes that limit applications: MAXMSGL and NOSHARE."""
     name = definition.name
     for index, queue in enumerate(definition.queues):
-        largest, most = _largest(queue.message_bytes), queue.max_message_length
-        if most is not None and largest > most:
+        most = queue.max_message_length
+        if most is not None and (largest := _largest(queue.message_bytes)) > most:
             yield finding(
                 "MESSAGES_ABOVE_MAXMSGL",
                 f"{queue.name} has messages of up to {largest} bytes, but MAXMSGL({most}): puts of larger messages fail with reason 2030. "

@@ -7,7 +7,7 @@ add nothing to its structure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
@@ -420,7 +420,7 @@ class _Around:
         for each in queues:
             was = self.base[self.places[each.queue]]
             one = self._demand_of(was)
-            now = self._demand_of(replace(was, messages=each.messages))
+            now = self._demand_of(was._replace(messages=each.messages))
             messages += now.entries - one.entries
             elements += now.exact_elements - one.exact_elements
         need = size_for(

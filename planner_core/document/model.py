@@ -247,9 +247,10 @@ class MessageSizes(BaseModel):
         """Return the distribution for calculations; one size if mean, p95 and max are equal."""
         # Kept as a ratio: the mean may have decimals, and calculations are exact.
         numerator, denominator = self.mean.as_integer_ratio()
-        if self.max * denominator == self.p95 * denominator == numerator:
-            return self.max
-        return SizeDistribution(mean=numerator, mean_of=denominator, p95=self.p95, maximum=self.max)
+        p95, maximum = self.p95, self.max
+        if p95 == maximum and maximum * denominator == numerator:
+            return maximum
+        return SizeDistribution(numerator, denominator, p95, maximum)
 
 
 _DISTRIBUTION = ("mean", "p95", "max")

@@ -64,35 +64,80 @@ class Shape(NamedTuple):
     near_maximum: float = 0.0
     power: float = 1.0
 
-    def body_line(self) -> tuple[float, float, float, float, float]:
-        """Return the arguments of `up_to_part` for the sizes up to p95."""
-        start, width = self.place / _ROOT2, self.body_width
-        shift = width / _ROOT2
-        return start, 1 / (width * _ROOT2), shift, erfc(-start), erfc(shift - start)
 
-    def tail_up_to(self, times: float, reach: float) -> tuple[float, float]:
-        """Return the share of the sizes above p95, and of their bytes, below `times` p95; the maximum is `reach` times p95."""
-        top, weight = self.tail_top, self.near_maximum
+class Parts(NamedTuple):
+    """A shape with the parts of its formulas that do not depend on a size, because plans have thousands of queues.
+
+    `start`, `steps`, `shift`, `messages` and `moments` belong to the sizes up to p95, the names with `tail` to those above;
+    `reach` is the maximum in units of p95.
+    """
+
+    shape: Shape
+    start: float
+    steps: float
+    shift: float
+    messages: float
+    moments: float
+    reach: float
+    tail_span: float
+    is_tail_uniform: bool
+    is_tail_plain: bool
+    tail_shift: float
+    tail_first: float
+    tail_shifted: float
+    tail_messages: float
+    tail_moments: float
+
+    def tail_up_to(self, times: float) -> tuple[float, float]:
+        """Return the share of the sizes above p95, and of their bytes, below `times` p95."""
+        shape, reach = self.shape, self.reach
+        top, weight = shape.tail_top, shape.near_maximum
         # The place of a compressed size before compression.
         times = min(1 + (times - 1) / top, reach) if top > 0 else reach
-        share, below = _tail_parts(self.place, self.tail_width, log(reach), log(times))
-        if top == 1 and not weight:
+        at = log(times)
+        if self.is_tail_uniform:
+            share = below = at / self.tail_span
+        else:
+            z = (shape.place + at / shape.tail_width) / _ROOT2
+            share = (self.tail_first - erfc(z)) / self.tail_messages
+            below = (self.tail_shifted - erfc(z - self.tail_shift)) / self.tail_moments
+        if self.is_tail_plain:
             return share, below
-        moment = (share * (1 - top) + below * self.natural * top) * (1 - weight)
+        moment = (share * (1 - top) + below * shape.natural * top) * (1 - weight)
         share *= 1 - weight
         if weight:
             place = (times - 1) / (reach - 1)
-            part = place**self.power
+            part = place**shape.power
             share += weight * part
-            moment += weight * part * (1 + (reach - 1) * place * self.power / (self.power + 1))
-        return min(share, 1.0), min(moment / self.tail_mean, 1.0)
+            moment += weight * part * (1 + (reach - 1) * place * shape.power / (shape.power + 1))
+        return min(share, 1.0), min(moment / shape.tail_mean, 1.0)
 
 
-def up_to_part(part: float, line: tuple[float, float, float, float, float]) -> tuple[float, float]:
-    """Return the share of the sizes up to p95, and of their bytes, below a part of their range (above 0, at most 1)."""
-    start, steps, shift, messages, moments = line
-    z = start + log(part) * steps
-    return erfc(-z) / messages, erfc(shift - z) / moments
+@lru_cache(maxsize=5000)
+def parts_of(ratio: float, reach: float) -> Parts:
+    """Return the parts of the shape for p95 / mean = `ratio`, above 0 and at most 20, and maximum / p95 = `reach`."""
+    shape = shape_of(ratio, reach)
+    body_start, body_shift = shape.place / _ROOT2, shape.body_width / _ROOT2
+    span, width = log(reach), shape.tail_width
+    start, end, shift = shape.place / _ROOT2, (shape.place + span / width) / _ROOT2, width / _ROOT2
+    first, shifted = erfc(start), erfc(start - shift)
+    return Parts(
+        shape=shape,
+        start=body_start,
+        steps=1 / (shape.body_width * _ROOT2),
+        shift=body_shift,
+        messages=erfc(-body_start),
+        moments=erfc(body_shift - body_start),
+        reach=reach,
+        tail_span=span,
+        is_tail_uniform=span < _FAR * width,
+        is_tail_plain=shape.tail_top == 1 and not shape.near_maximum,
+        tail_shift=shift,
+        tail_first=first,
+        tail_shifted=shifted,
+        tail_messages=first - erfc(end),
+        tail_moments=shifted - erfc(end - shift),
+    )
 
 
 def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
@@ -104,19 +149,6 @@ def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
     shift = width / _ROOT2
     moments = erfc(start - shift) - erfc(end - shift)
     return exp(width * (width / 2 - place)) * moments / (erfc(start) - erfc(end))
-
-
-def _tail_parts(place: float, width: float, span: float, at: float) -> tuple[float, float]:
-    """Return the share of the sizes above p95, and of their bytes, below a size; `at` is ln(size / p95)."""
-    if span < _FAR * width:
-        return at / span, at / span
-    start, end, z = place / _ROOT2, (place + span / width) / _ROOT2, (place + at / width) / _ROOT2
-    shift = width / _ROOT2
-    first, shifted = erfc(start), erfc(start - shift)
-    return (
-        (first - erfc(z)) / (first - erfc(end)),
-        (shifted - erfc(z - shift)) / (shifted - erfc(end - shift)),
-    )
 
 
 class _Choices(NamedTuple):
@@ -156,7 +188,6 @@ def _choices() -> _Choices:
     )
 
 
-@lru_cache(maxsize=5000)
 def shape_of(ratio: float, reach: float) -> Shape:
     """Return the shape for p95 / mean = `ratio`, above 0 and at most 20, and maximum / p95 = `reach`, at least 1."""
     # Place, width and mean depend on each other. A few rounds, each a continuous function of the ratios, bring them close

@@ -5,7 +5,7 @@ Each structure is evaluated on its own. This module adds the checks, clusters an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -13,7 +13,7 @@ from planner_core import checks
 from planner_core.clusters.load import load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
-from planner_core.plan.known_structures import evaluated_structures
+from planner_core.plan.known_structures import evaluated_structures, placed_structures
 from planner_core.plan.result import (
     CurveComparison,
     CurveStructure,
@@ -22,7 +22,6 @@ from planner_core.plan.result import (
     SizeUnderBothCurves,
     SizeUnderCurve,
 )
-from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
 from planner_core.sizing.structures import size_application, size_system
@@ -50,24 +49,18 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     found.extend(clusters.findings if clusters is not None else ())
     for each in evaluated:
         found.extend(each.findings)
-    allocation = allocated(document, structures)
-    found.extend(found_on_places(found, allocation))
+    placed = placed_structures(document, structures)
+    found.extend(found_on_places(found, placed.findings))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
         document=document,
         curve=highest.curve,
         structures=structures,
-        allocation=allocation,
+        allocation=placed.allocation,
         findings=findings,
         clusters=clusters,
     )
-
-
-def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[StructureResult]:
-    """Allocate the structures of a document in its coupling facilities, based on INITSIZE."""
-    group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
-    return allocate(question([group]))
 
 
 _LARGER_THAN_CF = {
@@ -76,14 +69,15 @@ _LARGER_THAN_CF = {
 }
 
 
-def found_on_places(found: Sequence[Finding], allocation: Allocation[StructureResult]) -> list[Finding]:
-    """Return findings on an allocation, except on structures that would not even fit in an empty coupling facility."""
+def found_on_places(found: Sequence[Finding], on_places: Iterable[Finding]) -> list[Finding]:
+    """Return findings on an allocation, except on structures that would not even fit in an empty coupling facility.
+
+    Args:
+        found: The other findings on the plan.
+        on_places: The findings of `check_allocation`.
+    """
     known = {(each.code, each.structure) for each in found}
-    return [
-        each
-        for each in checks.check_allocation(allocation)
-        if (_LARGER_THAN_CF.get(each.code), each.structure) not in known
-    ]
+    return [each for each in on_places if (_LARGER_THAN_CF.get(each.code), each.structure) not in known]
 
 
 def _curve_findings(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from planner_core import tables
@@ -20,6 +21,7 @@ from planner_core.provenance import Basis, Explanation, Input, Number, Source, S
 from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
+from planner_core.sizing.offload import Rule
 from planner_core.sizing.placement import AllocationRequest
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, offload_steps
 from planner_core.sizing.structure_size import (
@@ -30,15 +32,26 @@ from planner_core.sizing.structure_size import (
     increment_input,
     model_constant,
 )
-from planner_core.units import KIB, bytes_to_kib_ceil, ceil_fraction, hundredths
+from planner_core.units import KIB, as_fraction, bytes_to_kib_ceil, ceil_fraction, hundredths
 
 _PERCENT = 100
 
 
 def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = False) -> PlanAnswer:
     """Return the figures of a result; with `explain`, also the formula, inputs, steps, source and basis of each."""
-    explanations = {item.figure: item for item in explain_result(result, depths=depths)} if explain else None
-    return result.answer(depths=depths, explanations=explanations)
+    return result.answer(
+        depths=depths, explanations=_explanations(result, depths=depths) if explain else None
+    )
+
+
+def plan_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> bytes:
+    """Return the JSON text of `plan_answer`, which takes the same arguments."""
+    explanations = _explanations(result, depths=depths) if explain else None
+    return result.json_bytes(depths=depths, explanations=explanations)
+
+
+def _explanations(result: PlanResult, *, depths: bool) -> dict[str, Explanation]:
+    return {item.figure: item for item in explain_result(result, depths=depths)}
 
 
 def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
@@ -88,9 +101,10 @@ def _figure(item: Explanation, name: str) -> str | None:
 def _linked_inputs(item: Explanation, places: Mapping[str, int]) -> dict[int, int]:
     """Return the inputs of an explanation that are figures of the result: their numbers, and the places of the figures."""
     linked = {}
+    with_other_figures = item.figure.startswith(_WITH_OTHER_FIGURES)
     for number, given in enumerate(item.inputs):
         # A plan can have hundreds of thousands of inputs, and the names of most of them show that they are not figures.
-        if given.name in _FIGURES or item.figure.startswith(_WITH_OTHER_FIGURES):
+        if with_other_figures or given.name in _FIGURES:
             place = places.get(_figure(item, given.name) or "")
             if place is not None:
                 linked[number] = place
@@ -99,29 +113,30 @@ def _linked_inputs(item: Explanation, places: Mapping[str, int]) -> dict[int, in
 
 def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int, int]) -> Explanation:
     """Return the explanation with the current basis of its inputs that are figures of the result."""
-    inputs = list(item.inputs)
+    inputs, has_changed = list(item.inputs), False
     for number, place in linked.items():
         given = inputs[number]
         known = weakest((given.basis, found[place].basis))
         if known is not given.basis:
             inputs[number] = replace(given, basis=known)
-    return replace(item, inputs=tuple(inputs))
+            has_changed = True
+    return replace(item, inputs=tuple(inputs)) if has_changed else item
 
 
 def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
-        at = f"/structures/{index}"
+        at, fillings = f"/structures/{index}", _Fillings(structure)
         yield _level(at, structure)
-        yield from _policy_sizes(at, structure)
+        yield from _policy_sizes(at, structure, fillings)
         yield from _target(at, structure)
         if structure.admin is not None:
             yield from _admin(at, structure)
         if structure.load is not None:
             yield from _counts(at, result, structure, structure.load)
-            yield _need(f"{at}/need_bytes", structure, structure.load)
-            yield from _capacities(at, structure, structure.load)
-            yield from _at_backlog(at, structure, structure.load)
+            yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
+            yield from _capacities(at, structure, structure.load, fillings)
+            yield from _at_backlog(at, structure, structure.load, fillings)
             yield from explain_depth_events(at, structure, result.document, depths=depths)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
@@ -191,14 +206,14 @@ def _under_published(plain: PlanResult) -> Iterator[Explanation]:
     for item in _curve(plain.curve):
         yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
     for index, structure in enumerate(plain.structures):
-        at = f"/{_COMPARED}/structures/{index}/published"
+        at, fillings = f"/{_COMPARED}/structures/{index}/published", _Fillings(structure)
         # Every explanation must have its figure in the answer, and a comparison has only these three.
         compared = {f"{at}/{figure}" for figure in _FIGURES.values()}
-        explained = [*_policy_sizes(at, structure)]
+        explained = [*_policy_sizes(at, structure, fillings)]
         if structure.admin is not None:
             explained += _admin(at, structure)
         if structure.load is not None:
-            explained.append(_need(f"{at}/need_bytes", structure, structure.load))
+            explained.append(_need(f"{at}/need_bytes", structure, structure.load, fillings))
         yield from (item for item in explained if item.figure in compared)
 
 
@@ -283,7 +298,7 @@ def _given(at: str, key: str, size_bytes: int) -> Explanation:
     )
 
 
-def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
+def _policy_sizes(at: str, structure: StructureResult, fillings: _Fillings) -> Iterator[Explanation]:
     sizes = structure.sizes
     step = increment_input(sizes.increment_bytes)
     given_size = (
@@ -297,7 +312,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     if sizes.initsize_is_given:
         yield _given(at, "initsize", sizes.initsize_bytes)
     else:
-        wanted = _wanted(structure)
+        wanted = _wanted(structure, fillings)
         inputs = (
             *wanted.inputs,
             _minimum(structure),
@@ -350,7 +365,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     )
 
 
-def _wanted(structure: StructureResult) -> Explanation:
+def _wanted(structure: StructureResult, fillings: _Fillings) -> Explanation:
     """Explain the smallest possible computed INITSIZE: the need with the headroom, or the backlog at the target."""
     sizes = structure.sizes
     if sizes.target is None or structure.load is None:
@@ -358,7 +373,7 @@ def _wanted(structure: StructureResult) -> Explanation:
         headroom = Input("headroom_percent", Fraction(sizes.headroom_percent or 0), "percent", Basis.GIVEN)
         formula = "ceil(need_bytes * (1 + headroom_percent / 100))"
         return Explanation("wanted", sizes.wanted_bytes, "bytes", formula, (given, headroom), Basis.DERIVED)
-    need = _need("wanted", structure, structure.load)
+    need = _need("wanted", structure, structure.load, fillings)
     if not structure.load.demand.messages:
         formula = f"ceil({structure.curve.base_formula} + bundle_bytes)"
         return replace(need, value=sizes.wanted_bytes, formula=formula)
@@ -510,10 +525,10 @@ def _messages_of(
     queue: Queue = structure.definition.queues[number - 1]
     if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
         inputs.append(
-            Input(f"put_rate_per_s_{number}", Fraction(queue.put_rate_per_s), "messages/s", Basis.GIVEN)
+            Input(f"put_rate_per_s_{number}", as_fraction(queue.put_rate_per_s), "messages/s", Basis.GIVEN)
         )
         inputs.append(
-            Input(f"outage_minutes_{number}", Fraction(queue.outage_minutes), "minutes", Basis.GIVEN)
+            Input(f"outage_minutes_{number}", as_fraction(queue.outage_minutes), "minutes", Basis.GIVEN)
         )
         return Step(
             name, f"ceil(put_rate_per_s_{number} * outage_minutes_{number} * 60 * growth_factor)", messages
@@ -522,13 +537,28 @@ def _messages_of(
     return Step(name, f"ceil(backlog_{number} * growth_factor)", messages)
 
 
-def _filling(structure: StructureResult, *, offload: bool) -> Phases:
-    """Return the phases of filling one bundle of the structure with its backlog."""
-    load = structure.load
-    if load is None or load.plain is None:
-        return Phases()
-    rules = load.rules if offload else ()
-    return phases_of(load.demand, rules=rules, pools=load.plain.pools)
+class _Fillings:
+    """The phases of filling one bundle of a structure with its backlog, calculated once for all figures that use them."""
+
+    def __init__(self, structure: StructureResult) -> None:
+        self._load = structure.load
+
+    @cached_property
+    def plain(self) -> Phases:
+        """The phases without offload rules."""
+        return self._phases(())
+
+    @cached_property
+    def with_offload(self) -> Phases:
+        """The phases with the rules of the structure."""
+        load = self._load
+        return self.plain if load is None or load.with_offload is load.plain else self._phases(load.rules)
+
+    def _phases(self, rules: Sequence[Rule]) -> Phases:
+        load = self._load
+        if load is None or load.plain is None:
+            return Phases()
+        return phases_of(load.demand, rules=rules, pools=load.plain.pools)
 
 
 def _bundles(
@@ -538,11 +568,11 @@ def _bundles(
     return bundle_steps(structure.curve, size_bytes=size_bytes, ratio=ratio, given=given)
 
 
-def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
+def _need(figure: str, structure: StructureResult, load: Load, fillings: _Fillings) -> Explanation:
     definition = structure.definition
     has_rules = load.with_offload is not load.plain
     if isinstance(definition, Structure) and definition.size_with_offload and has_rules:
-        phases = _filling(structure, offload=True)
+        phases = fillings.with_offload
         # Only the step `bundle_bytes`: `bundles` would calculate the need from itself.
         inputs, steps = _bundles(structure, structure.sizes.need_bytes, given=False)
         return Explanation(
@@ -565,14 +595,16 @@ def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
     )
 
 
-def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+def _capacities(
+    at: str, structure: StructureResult, load: Load, fillings: _Fillings
+) -> Iterator[Explanation]:
     sizes = structure.sizes
     stated = (
         ("initsize", sizes.initsize_bytes, sizes.initsize_is_given, load.messages_in_initsize),
         ("size", sizes.size_bytes, sizes.size_is_given, load.messages_in_size),
     )
     for (key, size_bytes, given, held), offload in product(stated, (False, True)):
-        phases = _filling(structure, offload=offload)
+        phases = fillings.with_offload if offload else fillings.plain
         inputs, steps = _bundles(structure, size_bytes, given=given)
         yield Explanation(
             f"{at}/messages_in_{key}{'_with_offload' if offload else ''}",
@@ -586,10 +618,12 @@ def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
         )
 
 
-def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+def _at_backlog(
+    at: str, structure: StructureResult, load: Load, fillings: _Fillings
+) -> Iterator[Explanation]:
     """Explain usage, offloaded messages and SMDS with the planned backlog in INITSIZE."""
     sizes = structure.sizes
-    phases = _filling(structure, offload=True)
+    phases = fillings.with_offload
     inputs, steps = _bundles(structure, sizes.initsize_bytes, given=sizes.initsize_is_given)
     basis = Basis.ASSUMED if load.rules else Basis.DERIVED
 
@@ -627,7 +661,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
         formula = f"floor({phases.names[number]} * messages * bundles)"
         yield explained(f"offload_steps/{number}/at_messages", step.at_messages, "messages", formula)
     if structure.smds is not None and isinstance(structure.definition, Structure):
-        yield from _smds(at, structure, structure.definition, structure.smds)
+        yield from _smds(at, structure, structure.definition, structure.smds, fillings)
     if structure.db2 is not None:
         constants = tables.constants("smds")
         space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input())
@@ -635,6 +669,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
         yield from _offloaded_space(
             f"{at}/db2/lob_bytes",
             structure,
+            fillings,
             space,
             (need.lob_bytes_at_backlog, need.lob_bytes_when_full),
             "{space}",
@@ -645,6 +680,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
 def _offloaded_space(
     figure: str,
     structure: StructureResult,
+    fillings: _Fillings,
     space: tuple[Input, ...],
     values: tuple[int, int],
     rounded: str,
@@ -655,7 +691,7 @@ def _offloaded_space(
     `rounded` is the formula over the names `space` and `pages`, in braces.
     """
     sizes, source = structure.sizes, tables.source("project", section)
-    phases = _filling(structure, offload=True)
+    phases = fillings.with_offload
     at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else 0
     pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
     until_backlog = phases.until_backlog("pages") if structure.at_backlog is not None else "0"
@@ -685,7 +721,7 @@ def _offloaded_space(
 
 
 def _smds(
-    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed
+    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed, fillings: _Fillings
 ) -> Iterator[Explanation]:
     constants = tables.constants("smds")
     dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
@@ -695,6 +731,7 @@ def _smds(
     yield from _offloaded_space(
         f"{at}/smds/data_set_bytes",
         structure,
+        fillings,
         space,
         values,
         "round_up({space}, dsblock_bytes) + min(queues, {pages}) * dsblock_bytes",

@@ -1,5 +1,7 @@
 """The evaluation of each structure of a plan, kept for the next evaluation in which the structure has not changed.
 
+The places of the structures are kept for the next evaluation in which none of them has changed.
+
 A planner who edits a plan, and a what-if question, evaluate the same structures again and again. The result of a structure
 depends on its own entry in the document, on its place there, on the fitted curve, and on the parts of the document that
 apply to the whole group. All of these are in the key.
@@ -8,23 +10,24 @@ apply to the whole group. All of these are in the key.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
+from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
 
 MOST_QUEUES_KEPT = 4_000
-"""The total number of queues in the structures that a process keeps: about 17 MB."""
+"""The number of queues in kept structures, and in kept plans with places; together about 25 MB."""
 _QUEUES_OF_A_STRUCTURE = 8
 """The memory that a structure needs without its queues, in queues."""
 _ELSEWHERE: dict[str, Any] = {"structures": [], "acknowledged": [], "clusters": []}
@@ -41,25 +44,37 @@ class EvaluatedStructure:
     findings: tuple[Finding, ...]
 
 
-class KnownStructures:
-    """The structures that were evaluated last, up to a total number of queues; safe for several threads."""
+@dataclass(frozen=True, slots=True)
+class PlacedStructures:
+    """The structures of a plan, the coupling facilities where XCF allocates them, and the findings on that."""
+
+    structures: tuple[StructureResult, ...]
+    allocation: Allocation[StructureResult]
+    findings: tuple[Finding, ...]
+
+
+K = TypeVar("K", EvaluatedStructure, PlacedStructures)
+
+
+class _Known(Generic[K]):
+    """The results that were used last, up to a total number of queues; safe for several threads."""
 
     def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
         self.most_queues = most_queues
-        self._found: OrderedDict[object, EvaluatedStructure] = OrderedDict()
+        self._found: OrderedDict[object, K] = OrderedDict()
         self._queues = 0
         self._lock = Lock()
 
-    def get(self, key: object) -> EvaluatedStructure | None:
-        """Return the evaluation with this key, if it is kept."""
+    def get(self, key: object) -> K | None:
+        """Return the result with this key, if it is kept."""
         with self._lock:
             found = self._found.get(key)
             if found is not None:
                 self._found.move_to_end(key)
             return found
 
-    def keep(self, key: object, found: EvaluatedStructure) -> None:
-        """Keep an evaluation, and drop those that were not used for the longest time."""
+    def keep(self, key: object, found: K) -> None:
+        """Keep a result, and drop those that were not used for the longest time."""
         with self._lock:
             if key in self._found:
                 return
@@ -70,11 +85,50 @@ class KnownStructures:
                 self._queues -= _weight(dropped)
 
 
-def _weight(found: EvaluatedStructure) -> int:
-    return _QUEUES_OF_A_STRUCTURE + len(found.result.queues)
+def _weight(found: EvaluatedStructure | PlacedStructures) -> int:
+    structures = (found.result,) if isinstance(found, EvaluatedStructure) else found.structures
+    return sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in structures])
+
+
+class KnownStructures(_Known[EvaluatedStructure]):
+    """The structures that were evaluated last."""
+
+
+class KnownPlaces(_Known[PlacedStructures]):
+    """The plans whose structures were placed last."""
 
 
 _known = KnownStructures()
+_known_places = KnownPlaces()
+
+
+def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[StructureResult]:
+    """Allocate the structures of a document in its coupling facilities, based on INITSIZE."""
+    group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
+    return allocate(question([group]))
+
+
+def placed_structures(
+    document: PlanDocument, structures: tuple[StructureResult, ...], *, known: KnownPlaces = _known_places
+) -> PlacedStructures:
+    """Return the places of all structures of a plan, which are kept while none of its structures changes.
+
+    Args:
+        document: The plan.
+        structures: All of its structures, as `evaluated_structures` returns them.
+        known: The plans whose structures were placed before.
+    """
+    # A result that was found again is the same object, and belongs to the same parts of a document. Comparing whole results
+    # would take longer than placing them. A kept entry refers to its results, so none of their ids can be reused.
+    key = tuple(map(id, structures))
+    found = known.get(key)
+    if found is None:
+        allocation = allocated(document, structures)
+        found = PlacedStructures(structures, allocation, tuple(checks.check_allocation(allocation)))
+        # A plan beyond the limit has new structures in each evaluation.
+        if _weight(found) <= known.most_queues:
+            known.keep(key, found)
+    return found
 
 
 def evaluated_structures(

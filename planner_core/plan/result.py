@@ -18,10 +18,13 @@ from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
 from planner_core.provenance import Explanation
 from planner_core.sizing.placement import Allocation, FacilityStorage
-from planner_core.sizing.structure_answer import StructureAnswer, structure_answer
+from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
+from planner_core.units import bytes_to_kib_ceil
 from planner_core.wire import Answer, Hidden, Omittable
+
+_NO_STRUCTURES = b'"structures":[]'
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,25 @@ class PlanResult:
         structures = tuple(
             structure_answer(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
         )
+        return self._answer(structures, explanations)
+
+    def json_bytes(
+        self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
+    ) -> bytes:
+        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures."""
+        places = self.allocation.places
+        written = [
+            structure_json(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
+        ]
+        # A quote inside a JSON string is escaped, so this can only be the member itself.
+        before, empty, after = self._answer((), explanations).json_bytes().partition(_NO_STRUCTURES)
+        return b"".join((before, empty[:-1], b",".join(written), empty[-1:], after))
+
+    def _answer(
+        self,
+        structures: tuple[StructureAnswer, ...],
+        explanations: Mapping[str, Explanation] | None,
+    ) -> PlanAnswer:
         return PlanAnswer(
             core_version=self.core_version,
             qsg=self.document.qsg,
@@ -148,9 +170,9 @@ class PlanResult:
             structures=structures,
             coupling_facilities=tuple(use.storage() for use in self.allocation.facilities),
             totals=PlanTotals(
-                len(structures),
-                sum(each.initsize_kib for each in structures),
-                sum(each.size_kib for each in structures),
+                len(self.structures),
+                sum([bytes_to_kib_ceil(each.initsize_bytes) for each in self.structures]),
+                sum([bytes_to_kib_ceil(each.size_bytes) for each in self.structures]),
             ),
             findings=self.findings,
             clusters=self.clusters,

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import cast
 
 from planner_core import checks
+from planner_core.checks.placement import check_allocation
 from planner_core.document.model import PlanDocument
 from planner_core.document.types import Duplex, DuplexSite
 from planner_core.findings import Finding
-from planner_core.plan.evaluate import allocated, found_on_places
+from planner_core.plan.evaluate import found_on_places
+from planner_core.plan.known_structures import allocated
 from planner_core.plan.result import PlanResult
 from planner_core.running.policy import Setting, planned_site, with_defaults
 from planner_core.running.shrinking import kept_settings
@@ -70,7 +72,7 @@ def check_merged_places(result: PlanResult, structures: Sequence[StructureResult
 def _found(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
     found = [each for structure in structures for each in checks.check_facilities(document, structure)]
     yield from found
-    yield from found_on_places(found, allocated(document, structures))
+    yield from found_on_places(found, check_allocation(allocated(document, structures)))
 
 
 def errors_with_kept(

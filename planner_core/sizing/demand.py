@@ -27,14 +27,13 @@ from planner_core.document.size_distribution import SCALE, SizeDistribution
 from planner_core.document.size_shape import BODY, TWENTY
 from planner_core.errors import OutOfRange
 from planner_core.sizing.structure_size import elements_for, model_constant
-from planner_core.units import ceil_div, ceil_fraction
+from planner_core.units import ceil_div
 
 SECONDS_PER_MINUTE = 60
 _PERCENT = 100
 
 
-@dataclass(frozen=True, slots=True)
-class QueueDemand:
+class QueueDemand(NamedTuple):
     """The backlog of one queue."""
 
     messages: int
@@ -88,12 +87,13 @@ class Demand:
         return self.messages
 
 
-def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
-    """Return the number of messages that arrive during an outage of the getting applications, not rounded."""
+def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> tuple[int, int]:
+    """Return the messages that arrive during an outage of the getting applications: numerator and denominator."""
     rate, per = put_rate_per_s.as_integer_ratio()
     minutes, of = outage_minutes.as_integer_ratio()
-    # One fraction instead of three: the largest plans have 31,744 queues.
-    return Fraction(rate * minutes * SECONDS_PER_MINUTE, per * of)
+    # Two integers instead of a fraction: the largest plans have 32,256 queues, and constructing fractions takes longer than
+    # calculating with them.
+    return rate * minutes * SECONDS_PER_MINUTE, per * of
 
 
 @lru_cache(maxsize=256)
@@ -113,12 +113,11 @@ def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
         return Fraction((Decimal(base.numerator) / Decimal(base.denominator)) ** years)
 
 
-def grown(messages: Fraction | int, *, factor: Fraction) -> int:
-    """Return a backlog at the horizon, rounded up to whole messages."""
+def grown(messages: int, of: int = 1, *, factor: Fraction) -> int:
+    """Return a backlog of `messages` / `of` at the horizon, rounded up to whole messages."""
     # Rate x outage is not rounded before it grows, because a backlog is rounded up only once.
-    if isinstance(messages, int):
-        return messages if factor == 1 else ceil_fraction(messages * factor)
-    return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
+    up, down = factor.as_integer_ratio()
+    return -(-messages * up // (of * down))
 
 
 def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
@@ -148,32 +147,29 @@ def demand_of(
     Returns:
         The demand; its elements are rounded up once, over the whole structure.
     """
+    limits = BandLimits.of(edges, header_bytes, page_bytes, page_header_bytes)
     scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else SCALE
     bands = len(edges) + 1
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
     total, beyond, two = 0, 0, model_constant("offloaded_message_elements")
     taken: list[int] = []
     mean_elements: dict[int, int] = {}
-    for place, queue in enumerate(queues):
-        count = queue.messages
+    for place, (count, size) in enumerate(queues):
         total += count
-        if isinstance(queue.message_bytes, int):
+        if isinstance(size, int):
             # The size of a rule must be exceeded, so a message of exactly that size is in the band below.
-            band = bisect_left(edges, queue.message_bytes)
-            count *= scale
-            each = elements_for(queue.message_bytes, header_bytes=header_bytes)
-            messages[band] += count
-            elements[band] += count * each
-            taken.append(count * (two if band == bands - 1 else each))
-            pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
+            band = bisect_left(edges, size)
+            counted = count * scale
+            each = elements_for(size, header_bytes=header_bytes)
+            messages[band] += counted
+            elements[band] += counted * each
+            taken.append(counted * (two if band == bands - 1 else each))
+            pages[band] += counted * ceil_div(size + page_header_bytes, page_bytes)
         else:
-            shares, mean = scaled_shares(
-                queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes
-            )
-            beyond += count * mean
+            shares, lacking, mean = scaled_shares(size, limits)
+            beyond += count * lacking
             for band, (share, band_elements, band_pages) in enumerate(shares):
                 if share:
-                    mean += band_elements
                     messages[band] += count * share
                     elements[band] += count * band_elements
                     pages[band] += count * band_pages
@@ -218,6 +214,7 @@ class Units:
         page_header_bytes: int,
     ) -> Units:
         """Return the units of queues with these message sizes; the arguments are those of `demand_of`."""
+        limits = BandLimits.of(edges, header_bytes, page_bytes, page_header_bytes)
         scale = 1 if all(isinstance(each, int) for each in sizes) else SCALE
         two = model_constant("offloaded_message_elements")
         found: list[tuple[tuple[int, int, int], ...]] = []
@@ -231,7 +228,7 @@ class Units:
                 band = bisect_left(edges, each)
                 bands[band] = (scale, (two if band == len(edges) else elements) * scale, pages * scale)
             else:
-                bands, beyond = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
+                bands, beyond, _ = scaled_shares(each, limits)
             found.append(tuple(bands))
             lacking.append(beyond)
         return cls(
@@ -275,47 +272,86 @@ class Units:
         ).demand((1,))
 
 
-def scaled_shares(
-    sizes: SizeDistribution,
-    edges: tuple[int, ...],
-    header_bytes: int,
-    page_bytes: int,
-    page_header_bytes: int,
-) -> tuple[list[tuple[int, int, int]], int]:
-    """Return for each band, in parts of 2**32: its share of the messages, and the most elements and pages of a message.
+class BandLimits(NamedTuple):
+    """The sizes that separate the bands of a structure, and the elements and pages of a message of each of them."""
 
-    The second value is the number of elements by which all bands together fall short of `most_elements`. All counts use
-    one fine grid, because exact fractions of hundreds of queues have no bounded common denominator.
+    edges: tuple[int, ...]
+    elements: tuple[int, ...]
+    pages: tuple[int, ...]
+    header_bytes: int
+    page_bytes: int
+    page_header_bytes: int
+
+    @classmethod
+    def of(
+        cls, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int
+    ) -> BandLimits:
+        """Return the limits for bands between `edges`; the other arguments are those of `demand_of`."""
+        return cls(
+            edges,
+            tuple([elements_for(edge, header_bytes=header_bytes) for edge in edges]),
+            tuple([ceil_div(edge + page_header_bytes, page_bytes) for edge in edges]),
+            header_bytes,
+            page_bytes,
+            page_header_bytes,
+        )
+
+
+class Shares(NamedTuple):
+    """The bands of one message of a queue with a distribution of sizes, in parts of 2**32.
+
+    Each band has its share of the messages, and the most elements and pages of a message. `beyond` is the number of
+    elements by which all bands together fall short of `mean_elements`, which is enough for any shape.
     """
-    step, maximum, two = (
-        model_constant("element_bytes"),
-        sizes.maximum,
-        model_constant("offloaded_message_elements"),
-    )
-    found: list[tuple[int, int, int]] = []
+
+    bands: list[tuple[int, int, int]]
+    beyond: int
+    mean_elements: int
+
+
+_EMPTY = (0, 0, 0)
+
+
+def scaled_shares(sizes: SizeDistribution, limits: BandLimits) -> Shares:
+    """Return the bands of one message of these sizes.
+
+    All counts use one fine grid, because exact fractions of hundreds of queues have no bounded common denominator.
+    """
+    edges, most_at_edges, pages_at_edges, header_bytes, page_bytes, page_header_bytes = limits
+    step, maximum, last = model_constant("element_bytes"), sizes.maximum, edges[-1]
+    # A message needs at most one byte less than an element or a page in addition to its bytes and header.
     added, page_added = header_bytes + step - 1, page_header_bytes + page_bytes - 1
-    below = bytes_below = held = 0
-    for edge, (reached, bytes_reached) in zip(
-        (*edges, maximum), sizes.up_to((*edges, max(maximum, edges[-1]))), strict=True
-    ):
-        share, moment = reached - below, bytes_reached - bytes_below
+    found: list[tuple[int, int, int]] = []
+    below = bytes_below = held = place = 0
+    within = bisect_left(edges, maximum)
+    for reached, bytes_reached in sizes.up_to((*edges, maximum if maximum > last else last)):
+        share = reached - below
         if share <= 0:
-            found.append((0, 0, 0))
+            found.append(_EMPTY)
+            place += 1
             continue
+        moment = bytes_reached - bytes_below
         below, bytes_below = reached, bytes_reached
+        # All the messages are as long as the longest in the band.
+        if place < within:
+            cap, page_cap = share * most_at_edges[place], share * pages_at_edges[place]
+        else:
+            cap = share * -(-(maximum + header_bytes) // step)
+            page_cap = share * -(-(maximum + page_header_bytes) // page_bytes)
+        place += 1
+        elements = (moment + share * added + step - 1) // step
+        pages = (moment + share * page_added + page_bytes - 1) // page_bytes
         # Conditional expressions: calls of max and min would double the time of the largest plans.
-        largest = edge if edge < maximum else maximum
-        elements = -(-(moment + share * added) // step)
-        cap = share * -(-(largest + header_bytes) // step)
-        pages = -(-(moment + share * page_added) // page_bytes)
-        page_cap = share * -(-(largest + page_header_bytes) // page_bytes)
-        elements = elements if elements < cap else cap
+        if elements > cap:
+            elements = cap
         held += elements
         found.append((share, elements, pages if pages < page_cap else page_cap))
+    two = model_constant("offloaded_message_elements")
     share, elements, pages = found[-1]
     found[-1] = (share, two * share, pages)
-    beyond = most_elements(sizes, header_bytes=header_bytes) - (held - elements + two * share)
-    return found, beyond if beyond > 0 else 0
+    held += two * share - elements
+    needed = most_elements(sizes, header_bytes=header_bytes)
+    return Shares(found, needed - held, needed) if needed > held else Shares(found, 0, held)
 
 
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:

@@ -255,6 +255,25 @@ def structure_answer(
     )
 
 
+_MOST_WRITTEN = 8
+"""The maximum number of texts that a structure keeps: a text for each pair of coupling facilities."""
+
+
+def structure_json(found: StructureResult, *, depths: bool = False, places: Sequence[str] = ()) -> bytes:
+    """Return the JSON text of `structure_answer`, which takes the same arguments.
+
+    The text is kept with the structure, so an evaluation that reuses the structure also reuses its text.
+    """
+    form = tuple(places)
+    text = None if depths else found.written.get(form)
+    if text is None:
+        text = structure_answer(found, depths=depths, places=places).json_bytes()
+        # Advice for each queue is long and rarely requested, so it is not kept.
+        if not depths and len(found.written) < _MOST_WRITTEN:
+            found.written[form] = text
+    return text
+
+
 def _load_members(found: StructureResult, load: Load) -> dict[str, Any]:
     return {
         "messages": load.demand.messages,

@@ -167,6 +167,8 @@ class StructureResult:
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
     depth_events: DepthAdvice | None = None
+    written: dict[tuple[str, ...], bytes] = field(init=False, default_factory=dict, repr=False, compare=False)
+    """The JSON texts of its answer, by the coupling facilities of its copies (`structure_answer.structure_json`)."""
 
     @property
     def initsize_bytes(self) -> int:

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 
 from planner_core import names, tables
-from planner_core.document.model import Admin, MessageSizes, PlanDocument, Queue, Structure, System
+from planner_core.document.model import Admin, PlanDocument, Queue, Structure, System
 from planner_core.limits import limit
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.demand import (
@@ -46,7 +45,7 @@ from planner_core.sizing.structure_size import (
 )
 from planner_core.sizing.system_structure import system_queues, system_sizes
 from planner_core.sizing.target import Target, target_for
-from planner_core.units import ceil_div, round_up
+from planner_core.units import as_fraction, ceil_div, round_up
 
 _PERCENT = 100
 
@@ -61,7 +60,7 @@ class _InitsizeTarget:
 
 
 def _with_headroom(need_bytes: int, headroom_percent: Decimal) -> _InitsizeTarget:
-    more = _as_fraction(headroom_percent)
+    more = as_fraction(headroom_percent)
     size = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
     return _InitsizeTarget(size, headroom_percent, None)
 
@@ -92,11 +91,6 @@ def _wanted(
     return _InitsizeTarget(size, None, target)
 
 
-@lru_cache(maxsize=256)
-def _as_fraction(number: Decimal) -> Fraction:
-    return Fraction(number)
-
-
 def _sizes(
     document: PlanDocument,
     definition: Structure | Admin | System,
@@ -116,7 +110,7 @@ def _sizes(
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
-        factor = _as_fraction(document.size_factor)
+        factor = as_fraction(document.size_factor)
         size = round_up(ceil_div(initsize * factor.numerator, factor.denominator), multiple=increment_bytes)
     return Sizes(
         need_bytes=need_bytes,
@@ -294,18 +288,24 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     )
 
 
-def planned_backlog(queue: Queue) -> int | Fraction:
+def planned_backlog(queue: Queue) -> Fraction:
     """Return the backlog of a queue in the plan before growth [messages, not rounded]."""
-    if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
-        return backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
-    return queue.backlog or 0
+    return Fraction(*_backlog(queue))
+
+
+def _backlog(queue: Queue) -> tuple[int, int]:
+    """Return the numerator and denominator of the backlog before growth [messages]."""
+    rate, minutes = queue.put_rate_per_s, queue.outage_minutes
+    if rate is not None and minutes is not None:
+        return backlog_messages(put_rate_per_s=rate, outage_minutes=minutes)
+    return queue.backlog or 0, 1
 
 
 def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
     sizes = queue.message_bytes
     return QueueDemand(
-        messages=grown(planned_backlog(queue), factor=factor),
-        message_bytes=sizes.distribution() if isinstance(sizes, MessageSizes) else sizes,
+        grown(*_backlog(queue), factor=factor),
+        sizes if isinstance(sizes, int) else sizes.distribution(),
     )
 
 

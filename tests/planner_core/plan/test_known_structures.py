@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,14 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.checks import check_allocation
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import plan_answer
+from planner_core.plan.explain import plan_answer, plan_json
 from planner_core.plan.known_structures import (
     EvaluatedStructure,
+    KnownPlaces,
     KnownStructures,
+    allocated,
     evaluated_structures,
+    placed_structures,
 )
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.sizing.structure_size import Curve
@@ -103,6 +108,95 @@ def test_second_evaluation_gives_the_same_bytes(document: Json) -> None:
     )
 
     assert first == second
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents(), st.booleans(), st.booleans())
+def test_text_with_kept_structures_equals_the_text_of_the_whole_answer(
+    document: Json, explain: bool, depths: bool
+) -> None:
+    result = evaluate(read_object(document))
+    expected = plan_answer(result, explain=explain, depths=depths).json_bytes()
+
+    # The second text uses the structures that the first one left.
+    for _ in range(2):
+        assert plan_json(result, explain=explain, depths=depths) == expected
+
+
+def test_kept_text_states_the_coupling_facility_in_this_plan() -> None:
+    # The sizes of the first structure decide where the second, which is the same in both plans, is allocated.
+    second = {"name": "APP2", "preflist": ["CF01", "CF02"], "initsize": "2G", "queues": []}
+    found = []
+    for size in ("1G", "63G"):
+        document = plan(structures__0__initsize=size, structures__0__size="63G", structures__1=second)
+        found.append(json.loads(plan_json(evaluate(document)))["structures"][2]["coupling_facility"])
+    known = evaluate(plan(structures__0__initsize="1G", structures__0__size="63G", structures__1=second))
+
+    assert found == ["CF01", "CF02"]
+    assert set(known.structures[2].written) >= {("CF01",), ("CF02",)}
+
+
+def test_kept_text_states_the_second_copy_in_this_plan() -> None:
+    # The sizes of the first structure decide where the second copy of the other is allocated.
+    facilities = [{"name": name, "size": "64G", "cfcc_level": 25} for name in ("CF01", "CF02", "CF03")]
+    second = {"name": "APP2", "preflist": ["CF01", "CF02", "CF03"], "initsize": "2G", "duplex": "ENABLED"}
+    found = []
+    for size in ("1G", "63G"):
+        document = plan(
+            coupling_facilities=facilities,
+            structures__0__preflist=["CF02"],
+            structures__0__initsize=size,
+            structures__0__size="63G",
+            structures__1={**second, "queues": []},
+        )
+        answer = json.loads(plan_json(evaluate(document)))["structures"][2]
+        found.append((answer["coupling_facility"], answer["second_copy"]))
+
+    assert found == [("CF01", "CF02"), ("CF01", "CF03")]
+
+
+def test_text_with_advice_for_each_queue_is_not_kept() -> None:
+    document = plan(
+        perfmev="ENABLED",
+        structures__0__queues__0__qdphiev="ENABLED",
+        structures__0__queues__0__maxdepth=1000,
+    )
+    result = evaluate(document)
+    texts = [plan_json(result, depths=depths) for depths in (False, True, False)]
+
+    assert texts == [plan_answer(result, depths=depths).json_bytes() for depths in (False, True, False)]
+    assert texts[0] != texts[1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents(), documents())
+def test_kept_places_equal_those_of_a_fresh_allocation(one: Json, other: Json) -> None:
+    known = KnownPlaces()
+    # The facilities of the other plan change the places, but not necessarily the sizes.
+    mixed = {**one, "coupling_facilities": other["coupling_facilities"]}
+    for document in map(read_object, (one, mixed, other, one)):
+        structures = tuple(each.result for each in evaluated_structures(document, None))
+        found = placed_structures(document, structures, known=known)
+
+        assert found.allocation == allocated(document, structures)
+        assert list(found.findings) == list(check_allocation(allocated(document, structures)))
+
+
+def test_places_of_unchanged_structures_are_not_determined_again() -> None:
+    first, again, changed = (
+        evaluate(each) for each in (plan(), plan(), plan(structures__0__queues__0__backlog=100_001))
+    )
+
+    assert again.allocation is first.allocation
+    assert changed.allocation is not first.allocation
+
+
+def test_places_of_a_plan_beyond_the_limit_are_not_kept() -> None:
+    known, document = KnownPlaces(most_queues=10), plan()
+    structures = tuple(each.result for each in evaluated_structures(document, None))
+    first = placed_structures(document, structures, known=known)
+
+    assert placed_structures(document, structures, known=known) is not first
 
 
 def test_unchanged_structures_are_not_evaluated_again() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from planner_core.document.size_distribution import SizeDistribution
 from planner_core.errors import OutOfRange
 from planner_core.sizing.demand import (
+    BandLimits,
     Demand,
     QueueDemand,
     Units,
@@ -190,12 +190,12 @@ def test_small_change_of_mean_p95_or_maximum_changes_the_distribution_little(
     base = SizeDistribution(int(mean * 1000), 1000, p95, maximum)
     here = base.up_to(cuts)
     for near in (
-        replace(base, mean=base.mean + math.ceil(base.mean * step)),
-        replace(base, mean=base.mean - math.ceil(base.mean * step)),
-        replace(base, p95=p95 + math.ceil(p95 * step), maximum=max(maximum, p95 + math.ceil(p95 * step))),
-        replace(base, p95=p95 - math.ceil(p95 * step)),
-        replace(base, maximum=maximum + math.ceil(maximum * step)),
-        replace(base, maximum=max(p95, maximum - math.ceil(maximum * step))),
+        base._replace(mean=base.mean + math.ceil(base.mean * step)),
+        base._replace(mean=base.mean - math.ceil(base.mean * step)),
+        base._replace(p95=p95 + math.ceil(p95 * step), maximum=max(maximum, p95 + math.ceil(p95 * step))),
+        base._replace(p95=p95 - math.ceil(p95 * step)),
+        base._replace(maximum=maximum + math.ceil(maximum * step)),
+        base._replace(maximum=max(p95, maximum - math.ceil(maximum * step))),
     ):
         assert near.problem() is None
         for (share, _), (other, _) in zip(here, near.up_to(cuts), strict=True):
@@ -206,7 +206,7 @@ def test_small_change_of_mean_p95_or_maximum_changes_the_distribution_little(
 def test_share_of_small_messages_falls_as_the_mean_rises(
     sizes: SizeDistribution, edge: int, more: int
 ) -> None:
-    higher = replace(sizes, mean=sizes.mean + max(1, sizes.mean * more // 100))
+    higher = sizes._replace(mean=sizes.mean + max(1, sizes.mean * more // 100))
     assume(higher.problem() is None)
     assume(edge <= sizes.p95 // 2)
     # Elsewhere the 95 % become wider with the mean: the next test.
@@ -234,16 +234,19 @@ def test_share_of_small_messages_rises_as_the_mean_exceeds_p95(
 
 @given(distributions(), st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3))
 def test_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[int]) -> None:
-    shares, beyond = scaled_shares(sizes, band_edges(rules), HEADER, PAGE, PAGE_HEADER)
+    limits = BandLimits.of(band_edges(rules), HEADER, PAGE, PAGE_HEADER)
+    shares, beyond, mean_elements = scaled_shares(sizes, limits)
     assert len(shares) == len(band_edges(rules)) + 1
     assert sum(share for share, _, _ in shares) == WHOLE
     assert all(share >= 0 for share, _, _ in shares)
     assert beyond >= 0
+    assert mean_elements == sum(elements for _, elements, _ in shares) + beyond
 
 
 @given(distributions(), st.integers(0, 64_511))
 def test_share_of_a_band_equals_that_of_the_assumed_distribution(sizes: SizeDistribution, edge: int) -> None:
-    (low, *_), (middle, *_), (over, *_) = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)[0]
+    limits = BandLimits.of((edge, LARGEST), HEADER, PAGE, PAGE_HEADER)
+    (low, *_), (middle, *_), (over, *_) = scaled_shares(sizes, limits).bands
     (below, _), (in_cf, _) = sizes.up_to([edge, LARGEST])
     assert (low, middle, over) == (below, in_cf - below, WHOLE - in_cf)
 
@@ -417,15 +420,15 @@ def test_demand_without_queues_is_zero() -> None:
 
 def test_backlog_is_rate_times_outage() -> None:
     # CFSizer asks for messages a minute.
-    assert backlog_messages(put_rate_per_s=Decimal(10), outage_minutes=Decimal(60)) == 36_000
+    assert backlog_messages(put_rate_per_s=Decimal(10), outage_minutes=Decimal(60)) == (36_000, 1)
 
 
 def test_fractions_of_messages_are_rounded_up_after_growth() -> None:
     part = backlog_messages(put_rate_per_s=Decimal("0.01"), outage_minutes=Decimal(1))
-    assert part == Fraction(3, 5)
-    assert grown(part, factor=Fraction(1)) == 1
-    assert grown(part, factor=Fraction(5, 3)) == 1
-    assert grown(part, factor=Fraction(2)) == 2
+    assert Fraction(*part) == Fraction(3, 5)
+    assert grown(*part, factor=Fraction(1)) == 1
+    assert grown(*part, factor=Fraction(5, 3)) == 1
+    assert grown(*part, factor=Fraction(2)) == 2
 
 
 @pytest.mark.parametrize(
@@ -465,7 +468,7 @@ def test_growth_of_minus_100_percent_or_less_is_refused() -> None:
         growth_factor(percent_per_year=Decimal(-100), years=Decimal(1))
 
 
-@given(st.integers(0, 10**12), st.fractions(min_value=Fraction(1, 100), max_value=100))
-def test_backlog_at_the_horizon_is_rounded_up_once(messages: int, factor: Fraction) -> None:
+@given(st.integers(0, 10**12), st.integers(1, 10**6), st.fractions(min_value=Fraction(1, 100), max_value=100))
+def test_backlog_at_the_horizon_is_rounded_up_once(messages: int, of: int, factor: Fraction) -> None:
     assert grown(messages, factor=factor) == math.ceil(messages * factor)
-    assert grown(Fraction(messages), factor=factor) == math.ceil(messages * factor)
+    assert grown(messages, of, factor=factor) == math.ceil(Fraction(messages, of) * factor)
