@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
-
 from spark_jobs.java import find_java
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
 
 LOOPBACK = "127.0.0.1"
 DRIVER_HOST_VARIABLE = "CFPLAN_SPARK_DRIVER_HOST"
@@ -47,6 +47,9 @@ def build_session(
         master: the master URL.
         conf: Spark settings that override the ones made here.
     """
+    # Processes that never start Spark import this module for its settings.
+    from pyspark.sql import SparkSession
+
     work_dir = work_dir.absolute()
     java = find_java(os.environ, launcher_dir=work_dir / "java")
     host = driver_host(master, os.environ)

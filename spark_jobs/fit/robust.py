@@ -18,7 +18,9 @@ from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+
+# The quantiles of scipy.stats.t, without scipy.stats, whose import takes longer than most fits.
+from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +65,7 @@ class Regression:
         """Return a linear combination of the coefficients and its interval: value, low, high."""
         value = float(contrast @ self.coefficients)
         root, freedom = self._sandwich(contrast) if self.growth or self.likeness else self._plain(contrast)
-        half = root * float(stats.t.ppf(0.5 + confidence / 2, freedom))
+        half = root * float(stdtrit(freedom, 0.5 + confidence / 2))
         return value, value - half, value + half
 
     def expects(self, design: Floats, values: Floats, *, sizes: Floats) -> Mask:
@@ -74,7 +76,7 @@ class Regression:
         rows = design / scales[:, None] @ np.linalg.pinv(self.design)
         variance = float(self.residuals @ self.residuals) / freedom * (1 + np.einsum("ij,ij->i", rows, rows))
         off = (values - design @ self.coefficients) / scales
-        expected: Mask = off**2 <= float(stats.t.ppf(1 - LEVEL / 2, freedom)) ** 2 * variance + _floor(values)
+        expected: Mask = off**2 <= float(stdtrit(freedom, 1 - LEVEL / 2)) ** 2 * variance + _floor(values)
         return expected
 
     def _plain(self, contrast: Floats) -> tuple[float, float]:
@@ -252,8 +254,8 @@ def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
     expected[used] = without * inner
     critical = np.empty(len(values))
     total = len(values)
-    critical[outside] = stats.t.ppf(1 - LEVEL / 2 / total, freedom)
-    critical[used] = stats.t.ppf(1 - LEVEL / 2 / total, max(freedom - 1, 1))
+    critical[outside] = stdtrit(freedom, 1 - LEVEL / 2 / total)
+    critical[used] = stdtrit(max(freedom - 1, 1), 1 - LEVEL / 2 / total)
     belongs: Mask = residuals**2 <= critical**2 * expected + floor
     return belongs if belongs.sum() > columns else used
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spark_jobs.forecast.cleaning import NORMAL_MAD
 from spark_jobs.forecast.design import YEAR, Break, Design, break_of
-from spark_jobs.forecast.noise import Distances, Lasting, whitened
+from spark_jobs.forecast.noise import KEPT_DAY_SETS, Distances, Lasting, distances_of, whitened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,20 +38,11 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
     All days are tried at once: after removing noise and explained parts from the columns, the part that a break would explain
     is a product of two columns.
     """
-    candidates = [Break(int(day), "level") for day in days[EDGE_DAYS : len(days) - EDGE_DAYS]]
-    least = np.full(len(candidates), LEAST_SHIFT)
-    turns = days[TURN_EDGE_DAYS : len(days) - TURN_EDGE_DAYS : TURN_STEP_DAYS]
-    candidates += [Break(int(day), "pace") for day in turns]
-    least = np.concatenate([least, np.full(len(turns), LEAST_TURN)])
-    # A trend that is linear in the peaks is bent on the logarithmic scale, which must not count as a break.
-    bend = ((days - last) / YEAR)[:, None] ** 2
-    plain = Design(days, last=last)
-    design = np.concatenate([plain.of(days), bend], axis=1)
-    columns = np.stack([break_of(days, each) for each in candidates], axis=1)
-    white = whitened(distances.root(SCAN), np.concatenate([logs[:, None], design, columns], axis=1))
-    width = design.shape[1] + 1
-    basis = _basis(white[:, 1:width] * np.append(plain.priors(), BEND_PRIOR) / deviation)
-    rest, steps = white[:, 0], white[:, width:]
+    of_days = _candidates_of(days.tobytes(), last)
+    root = distances.root(SCAN)
+    basis = _basis(of_days.design * of_days.priors / deviation)
+    rest = whitened(root, logs[:, None])[:, 0]
+    steps = of_days.columns
     rest = rest - basis @ (basis.T @ rest)
     free = steps - basis @ (basis.T @ steps)
     found: list[Break] = []
@@ -59,11 +52,11 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
         size = np.where(usable, rest @ steps / np.where(usable, weight, 1.0), 0.0)
         # Use the median, because breaks that have not been found yet would inflate a standard deviation.
         variance = max(NORMAL_MAD * float(np.median(np.abs(rest))), LEAST_WEIGHT) ** 2
-        strength = np.where(np.abs(size) >= least, size**2 * weight / variance, 0.0)
+        strength = np.where(np.abs(size) >= of_days.least, size**2 * weight / variance, 0.0)
         best = int(np.argmax(strength))
         if strength[best] < STRENGTH:
             break
-        found.append(candidates[best])
+        found.append(of_days.breaks[best])
         direction = free[:, best] / np.sqrt(float(free[:, best] @ free[:, best]))
         rest = rest - direction * float(direction @ rest)
         free = free - np.outer(direction, direction @ free)
@@ -75,3 +68,35 @@ def _basis(design: Floats) -> Floats:
     basis, _ = np.linalg.qr(np.vstack([design, np.eye(design.shape[1])]))
     found: Floats = basis[: len(design)]
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """The breaks that are possible in a history, which depend only on its days; the values of days are whitened."""
+
+    breaks: tuple[Break, ...]
+    least: Floats
+    """The smallest size of each break."""
+    columns: Floats
+    design: Floats
+    """The design without breaks, and the bend of a linear trend."""
+    priors: Floats
+
+
+@lru_cache(maxsize=KEPT_DAY_SETS)
+def _candidates_of(of_days: bytes, last: int) -> _Candidates:
+    days = np.frombuffer(of_days, dtype=np.int64)
+    breaks = [Break(int(day), "level") for day in days[EDGE_DAYS : len(days) - EDGE_DAYS]]
+    least = np.full(len(breaks), LEAST_SHIFT)
+    turns = days[TURN_EDGE_DAYS : len(days) - TURN_EDGE_DAYS : TURN_STEP_DAYS]
+    breaks += [Break(int(day), "pace") for day in turns]
+    least = np.concatenate([least, np.full(len(turns), LEAST_TURN)])
+    # A trend that is linear in the peaks is bent on the logarithmic scale, which must not count as a break.
+    bend = ((days - last) / YEAR)[:, None] ** 2
+    plain = Design(days, last=last)
+    design = np.concatenate([plain.of(days), bend], axis=1)
+    columns = np.stack([break_of(days, each) for each in breaks], axis=1)
+    width = design.shape[1]
+    white = whitened(distances_of(days, last=last).root(SCAN), np.concatenate([design, columns], axis=1))
+    priors = np.append(plain.priors(), BEND_PRIOR)
+    return _Candidates(tuple(breaks), least, white[:, width:], white[:, :width], priors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
 STEADY = 0.6
 """Prior probability that the level does not drift, and that the pace does not drift."""
 STATES = 4
+KEPT_DAY_SETS = 1
+"""The number of sets of days whose roots are kept in each process. The roots of 400 days take 50 to 130 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +47,44 @@ class Lasting:
 
 
 class Distances:
-    """The distances between the measured days, calculated once for all combinations."""
+    """The distances between the measured days, and the roots of their covariances.
+
+    They depend only on the days, so structures with the same days share them: see `distances_of`.
+    """
 
     def __init__(self, days: Days, *, last: int) -> None:
         self.at: Floats = (days - days[0]).astype(np.float64)
         self.last = last - int(days[0])
-        self._kept: tuple[tuple[float, float], Floats] | None = None
-        self._apart = np.abs(days[:, None] - days[None, :])
-        self._earlier = np.minimum(self.at[:, None], self.at[None, :])
-        later = np.maximum(self.at[:, None], self.at[None, :])
-        self._twice: Floats = self._earlier**2 * (3 * later - self._earlier) / 6
+        self._days = days
+        self._roots: dict[Lasting, Floats] = {}
 
     def root(self, lasting: Lasting) -> Floats:
         """Return the lower Cholesky factor of the days' covariance, in units of the noise's variance."""
-        found = self._noise(lasting.correlation, lasting.share).copy()
+        found = self._roots.get(lasting)
+        if found is None:
+            found = self._roots[lasting] = self._decomposed(lasting)
+        return found
+
+    @cached_property
+    def _apart(self) -> Days:
+        apart: Days = np.abs(self._days[:, None] - self._days[None, :])
+        return apart
+
+    @cached_property
+    def _earlier(self) -> Floats:
+        return np.minimum(self.at[:, None], self.at[None, :])
+
+    @cached_property
+    def _twice(self) -> Floats:
+        later = np.maximum(self.at[:, None], self.at[None, :])
+        found: Floats = self._earlier**2 * (3 * later - self._earlier) / 6
+        return found
+
+    def _decomposed(self, lasting: Lasting) -> Floats:
+        table = lasting.share * lasting.correlation ** np.arange(int(self.at[-1]) + 1)
+        # The rest of the variance is noise of a single day, which is on the diagonal only.
+        table[0] = 1.0
+        found = np.take(table, self._apart)
         if lasting.level_walk:
             found += lasting.level_walk**2 * self._earlier
         if lasting.pace_walk:
@@ -69,15 +96,6 @@ class Distances:
             raise ArithmeticError(message)
         lower: Floats = root
         return lower
-
-    def _noise(self, correlation: float, share: float) -> Floats:
-        """Return the covariance of the noise alone, cached for the next combination, which often has the same."""
-        if self._kept is None or self._kept[0] != (correlation, share):
-            table = share * correlation ** np.arange(int(self.at[-1]) + 1)
-            # The rest of the variance is noise of a single day, which is on the diagonal only.
-            table[0] = 1.0
-            self._kept = (correlation, share), np.take(table, self._apart)
-        return self._kept[1]
 
     def with_state(self, lasting: Lasting) -> Floats:
         """Return the covariance of the days (rows) with the state at the end.
@@ -104,6 +122,16 @@ class Distances:
         found[1:3, 1:3] = lasting.pace_walk**2 * np.array([[last**3 / 3, last**2 / 2], [last**2 / 2, last]])
         found[3, 3] = lasting.share
         return found
+
+
+def distances_of(days: Days, *, last: int) -> Distances:
+    """Return the distances of some days; recent ones are kept, because structures of a site are measured on the same days."""
+    return _distances_of(days.tobytes(), last)
+
+
+@lru_cache(maxsize=KEPT_DAY_SETS)
+def _distances_of(days: bytes, last: int) -> Distances:
+    return Distances(np.frombuffer(days, dtype=np.int64), last=last)
 
 
 def whitened(root: Floats, columns: Floats) -> Floats:

@@ -29,6 +29,7 @@ from spark_jobs.forecast.noise import (
     STATES,
     Distances,
     Lasting,
+    distances_of,
     whitened,
 )
 from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
@@ -98,7 +99,7 @@ def structural(
     logs = np.log(peaks)
     centre = float(np.median(logs))
     deviation = max(deviation, LEAST_DEVIATION)
-    distances = Distances(days, last=last)
+    distances = distances_of(days, last=last)
     breaks = breaks_of(days, logs - centre, distances, last=last, deviation=deviation)
     design = Design(days, last=last, breaks=breaks)
     fits = _Fitter(logs - centre, distances, design.of(days), design.priors(), deviation=deviation).fits()
@@ -198,7 +199,7 @@ class _Fitter:
     ) -> _Fit:
         """Fit the coefficients to the whitened days; the noise's variance is integrated out."""
         information = design.T @ design
-        information[np.diag_indices_from(information)] += self._precision
+        information.flat[:: len(information) + 1] += self._precision
         root = lapack.dpotrf(information, lower=1)[0]
         half = lapack.dtrtrs(root, design.T @ logs, lower=1)[0]
         coefficients = lapack.dtrtrs(root, half, lower=1, trans=1)[0]

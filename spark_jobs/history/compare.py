@@ -14,6 +14,7 @@ from planner_core.wire import copied
 from spark_jobs.history import resolve
 from spark_jobs.history.schema import ORIGINS, natural_key
 from spark_jobs.history.staging import Part, read_parts
+from spark_jobs.history.summaries import bring_only_new_keys, has_spans, spans_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,9 @@ def compare(
     same observation with different values from the same kind of origin; the one stored last is read. A missing value
     contradicts nothing.
     """
+    if _have_only_new_keys(place, staged, there):
+        read = sum(part.rows for part in staged)
+        return Comparison(read=read, new=read)
     columns = list(resolve.KEY_COLUMNS)
     new_rows = read_parts(place, staged, table=table, columns=columns)
     old_rows = resolve.without(read_parts(place, there, table=table, columns=columns), ignored)
@@ -67,7 +71,7 @@ def compare(
         name: np.asarray(rows[name].combine_chunks()) for name in ("key_high", "key_low", "content_hash")
     }
     # Most files bring only new observations. If even half of the key is unique, no row has a duplicate.
-    if len(np.unique(numbers["key_low"])) == count:
+    if not resolve.has_repeats(numbers["key_low"]):
         return Comparison(read=count - first_new, new=count - first_new)
     piece = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0))
     ranks = np.asarray(pc.index_in(rows["origin"], value_set=pa.array(ORIGINS, pa.string())).combine_chunks())
@@ -115,6 +119,17 @@ def compare(
         conflicts=len(conflicts),
         first_conflicts=_told(table, full, cells, np.isin(cells, in_question), conflicts, rows),
     )
+
+
+def _have_only_new_keys(place: Place, staged: Sequence[Part], there: Sequence[Part]) -> bool:
+    """Return whether the footers of the files prove that all staged rows are new, so that no keys need to be read."""
+    spans = []
+    for part in (*staged, *there):
+        footer = place.footer(part.path)
+        if not has_spans(footer):
+            return False
+        spans.append(spans_in(footer))
+    return bring_only_new_keys(spans[: len(staged)], spans[len(staged) :])
 
 
 def _groups(*columns: NDArray[Any]) -> NDArray[np.int64]:

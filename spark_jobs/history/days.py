@@ -11,11 +11,12 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from planner_core.contracts.ingest import USAGE_TABLES
 from planner_core.names import cfrm_structure_name
 from spark_jobs.history.ledger import INGEST, RETENTION
-from spark_jobs.history.resolve import merged_columns
+from spark_jobs.history.resolve import has_repeats, merged_columns
 from spark_jobs.history.schema import (
     ALLOCATION,
     ORIGINS,
@@ -23,10 +24,13 @@ from spark_jobs.history.schema import (
     stored_schema,
 )
 from spark_jobs.history.staging import read_parts
+from spark_jobs.history.summaries import are_apart, spans_in, sums_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spark_jobs.history.places import Place
+    from spark_jobs.history.staging import Part
     from spark_jobs.history.store import History, Snapshot
 
 FINGERPRINT_RULES = 1
@@ -105,15 +109,38 @@ def has_twins(history: History, table: str, day: str, *, snapshot: Snapshot | No
     """
     snapshot = snapshot or history.snapshot()
     parts = snapshot.of(table, day)
-    dead = snapshot.ledger.dead_commits
+    return _may_be_dead(parts, snapshot.ledger.dead_commits) or _has_repeated_keys(history.place, parts)
+
+
+def day_sums(
+    place: Place, parts: Sequence[Part], names: Sequence[str], *, dead: frozenset[str]
+) -> dict[str, pa.Table] | None:
+    """Return the sums in the footers of the files of a table's day, or None if the rows must be read instead.
+
+    That is the case if a key was delivered twice, if rows no longer count, and if a file has no sums.
+    """
+    if _may_be_dead(parts, dead):
+        return None
+    footers = [place.footer(part.path) for part in parts]
+    found = [sums_in(footer, parts[0].table, names) for footer in footers]
+    if any(one is None for one in found):
+        return None
+    if not are_apart([spans_in(footer) for footer in footers]) and _has_repeated_keys(place, parts):
+        return None
+    sums = [one for one in found if one is not None]
+    return {name: pa.concat_tables([one[name] for one in sums]) for name in sums[0]}
+
+
+def _may_be_dead(parts: Sequence[Part], dead: frozenset[str]) -> bool:
     # A compacted file holds rows of many commits, some of which may be dead.
-    if any(part.commit_id in dead or (dead and not part.commit_id) for part in parts):
-        return True
+    return any(part.commit_id in dead or (dead and not part.commit_id) for part in parts)
+
+
+def _has_repeated_keys(place: Place, parts: Sequence[Part]) -> bool:
     # Comparing half of the key halves the bytes to read. Two keys whose halves are equal by chance only cost the slower
     # query.
-    keys = read_parts(history.place, parts, table=table, columns=["key_low"])["key_low"].combine_chunks()
-    numbers = np.sort(np.asarray(keys))
-    return bool((numbers[1:] == numbers[:-1]).any())
+    keys = read_parts(place, parts, table=parts[0].table, columns=["key_low"])["key_low"].combine_chunks()
+    return has_repeats(np.asarray(keys))
 
 
 def spark_schema(table: str, columns: Sequence[str] | None = None) -> str:

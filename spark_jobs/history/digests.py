@@ -7,6 +7,8 @@ a column that a later release adds, null in older rows, does not change the dige
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,24 +33,72 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
+@dataclass(frozen=True, slots=True)
+class ValueWords:
+    """The values of a column as words, computed once for all digests of its rows."""
+
+    words: Words
+    """One word for each row, or one for each different value if there are places."""
+    places: NDArray[np.int32] | None = None
+    """The word of each row; -1 for a null."""
+    is_known: NDArray[np.bool_] | None = None
+    """Which rows have a value; None if all have one, or if there are places."""
+
+    def take(self, chosen: NDArray[np.int64]) -> ValueWords:
+        """Return the values of the selected rows."""
+        if self.places is not None:
+            return ValueWords(self.words, self.places[chosen])
+        return ValueWords(
+            self.words[chosen], is_known=None if self.is_known is None else self.is_known[chosen]
+        )
+
+    def mixed(self, seed: np.uint64) -> Words:
+        """Return what the values add to a digest: 0 for a null."""
+        words = _mixed(self.words + seed)
+        if self.places is not None:
+            return np.append(words, np.uint64(0))[self.places]
+        return words if self.is_known is None else np.where(self.is_known, words, np.uint64(0))
+
+
+def value_words(column: pa.ChunkedArray | pa.Array) -> ValueWords | None:
+    """Return the values of a column for digests; None if all are null."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if array.null_count == len(array):
+        return None
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        coded = pc.dictionary_encode(array)
+        return ValueWords(
+            _text_words(coded.dictionary.to_pylist()), places=np.asarray(_without_nulls(coded.indices, -1))
+        )
+    is_known = np.asarray(array.is_valid()) if array.null_count else None
+    return ValueWords(_number_words(array), is_known=is_known)
+
+
+def text_words(text: str) -> ValueWords:
+    """Return the words of a column with the same text in each row."""
+    return ValueWords(_text_words([text]))
+
+
 def row_digest(
     columns: Iterable[tuple[str, pa.ChunkedArray | pa.Array]], *, rows: int, lane: int
 ) -> NDArray[np.int64]:
     """Return a digest of each row's column names and values; the order of the columns does not matter."""
+    return words_digest(((name, value_words(column)) for name, column in columns), rows=rows, lane=lane)
+
+
+def words_digest(
+    columns: Iterable[tuple[str, ValueWords | None]], *, rows: int, lane: int
+) -> NDArray[np.int64]:
+    """Return the digest of each row from the words of its columns."""
     total = np.zeros(rows, dtype=np.uint64)
-    for name, column in columns:
-        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        if array.null_count == len(array):
-            continue
-        # The words are added up. Without the name, exchanging the values of two columns would not change the sum.
-        seed = np.uint64(_seed(name, lane))
-        words = _mixed(_value_words(array) + seed)
-        if array.null_count:
-            words = np.where(np.asarray(array.is_valid()), words, np.uint64(0))
-        total += words
+    for name, values in columns:
+        if values is not None:
+            # The words are added up. Without the name, exchanging the values of two columns would not change the sum.
+            total += values.mixed(np.uint64(_seed(name, lane)))
     return _mixed(total + np.uint64(LANE_SEEDS[lane])).view(np.int64)
 
 
+@cache
 def _seed(name: str, lane: int) -> int:
     return int.from_bytes(hashlib.blake2b(f"{lane} {name}".encode(), digest_size=8).digest(), "little")
 
@@ -56,33 +106,34 @@ def _seed(name: str, lane: int) -> int:
 def _mixed(words: Words) -> Words:
     """Return words with every bit spread over the whole word (the finaliser of splitmix64)."""
     mixed = words + _GOLDEN
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
-    return mixed ^ (mixed >> np.uint64(31))
+    # In place, because new arrays would take longer than the arithmetic.
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
-def _value_words(array: pa.Array) -> Words:
+def _number_words(array: pa.Array) -> Words:
     kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        coded = pc.dictionary_encode(array)
-        words = _text_words(coded.dictionary.to_pylist())
-        places: NDArray[np.int32] = np.asarray(pc.fill_null(coded.indices, 0))
-        return words[places]
     if pa.types.is_timestamp(kind):
         array = array.cast(pa.int64())
     elif pa.types.is_date(kind):
         array = array.cast(pa.int32()).cast(pa.int64())
     elif pa.types.is_floating(kind):
-        numbers: NDArray[np.float64] = np.asarray(pc.fill_null(array, 0.0)) + 0.0  # -0.0 is 0.0
+        numbers: NDArray[np.float64] = np.asarray(_without_nulls(array, 0.0)) + 0.0  # -0.0 is 0.0
         return numbers.view(np.uint64)
     else:
         array = array.cast(pa.int64())
-    return np.asarray(pc.fill_null(array, 0), dtype=np.int64).view(np.uint64)
+    return np.asarray(_without_nulls(array, 0), dtype=np.int64).view(np.uint64)
+
+
+def _without_nulls(array: pa.Array, value: float) -> pa.Array:
+    return pc.fill_null(array, value) if array.null_count else array
 
 
 def _text_words(texts: list[str]) -> Words:
-    if not texts:
-        return np.zeros(1, dtype=np.uint64)
     encoded = [text.encode() for text in texts]
     encoded = [
         text if len(text) <= SHORT_BYTES else hashlib.blake2b(text, digest_size=SHORT_BYTES).digest()

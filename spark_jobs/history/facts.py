@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from spark_jobs.history.hour_sums import interval_starts
 from spark_jobs.history.schema import DAY_US
-from spark_jobs.history.staging import interval_starts
 
 
 @dataclass
@@ -40,11 +40,12 @@ class RowFacts:
         ends = np.asarray(rows["interval_end"].cast(pa.int64()).combine_chunks())
         starts = np.asarray(interval_starts(rows).cast(pa.int64()).combine_chunks())
         # An interval that ends at midnight does not touch the next day.
-        spans = np.unique(
-            np.stack([starts // DAY_US, np.maximum(ends - 1, starts) // DAY_US], axis=1), axis=0
-        )
-        for first, last in spans.tolist():
-            self.days |= {_day(number) for number in range(first, last + 1)}
+        first, last = starts // DAY_US, np.maximum(ends - 1, starts) // DAY_US
+        if int(first.min()) == int(last.max()):
+            self.days.add(_day(int(first[0])))
+        else:
+            for begin, end in set(zip(first.tolist(), last.tolist(), strict=True)):
+                self.days |= {_day(number) for number in range(begin, end + 1)}
         lowest, highest = int(ends.min()), int(ends.max())
         self.first_end_us = lowest if self.first_end_us is None else min(lowest, self.first_end_us)
         self.last_end_us = highest if self.last_end_us is None else max(highest, self.last_end_us)

@@ -41,17 +41,10 @@ class Placements:
     def __init__(self) -> None:
         self._rows: dict[HourKey, list[Row]] = {}
 
-    def add(self, spread: pa.Table) -> None:
-        """Add rows that are spread over hours; equal rows are kept once, with the latest time."""
-        names = [name for name in ALLOCATION_COLUMNS if name in spread.schema.names]
-        told = pc.is_valid(spread["coupling_facility"])
-        if "duplex" in names:
-            told = pc.or_(told, pc.is_valid(spread["duplex"]))
-        kept = spread.filter(pc.and_(told, pc.invert(pc.starts_with(spread["source"], "message "))))
-        keys = ["qsg", "structure", "hour"]
-        grouped = kept.group_by([*keys, "source", *names]).aggregate([("interval_end", "max")])
-        for row in grouped.to_pylist():
-            self._rows.setdefault(tuple(row[name] for name in keys), []).append(row)
+    def add(self, placed: pa.Table) -> None:
+        """Add rows that `latest` returned; the same row may be added again with another time."""
+        for row in placed.to_pylist():
+            self._rows.setdefault((row["qsg"], row["structure"], row["hour"]), []).append(row)
 
     def of(self, key: HourKey) -> dict[str, Any]:
         """Return the last observation of an hour; None for values that no row has."""
@@ -71,6 +64,17 @@ class Placements:
             "policy_duplex": policy,
             "placed_by": sorted({row["source"] for row in (*now, *policies)}) or None,
         }
+
+
+def latest(spread: pa.Table) -> pa.Table:
+    """Return the rows that name a coupling facility or DUPLEX, once for each hour, with the latest time."""
+    names = [name for name in ALLOCATION_COLUMNS if name in spread.schema.names]
+    told = pc.is_valid(spread["coupling_facility"])
+    if "duplex" in names:
+        told = pc.or_(told, pc.is_valid(spread["duplex"]))
+    kept = spread.filter(pc.and_(told, pc.invert(pc.starts_with(spread["source"], "message "))))
+    keys = ["qsg", "structure", "xcf_structure", "hour", "source", *names]
+    return kept.group_by(keys).aggregate([("interval_end", "max")])
 
 
 def _observed(row: Row) -> dt.datetime:

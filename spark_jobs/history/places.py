@@ -29,6 +29,10 @@ class Place(Protocol):
 
     url: str
 
+    def footer(self, path: str) -> dict[str, str]:
+        """Return the texts in the footer of a Parquet file."""
+        ...
+
     def make_lasting(self, paths: Iterable[str]) -> None:
         """Flush these files to disk before the log names them, so that they survive a power failure."""
         ...
@@ -88,6 +92,10 @@ class Folder:
         """Read columns of a Parquet file."""
         with pq.ParquetFile(self.folder / path) as file:
             return _columns(file, columns)
+
+    def footer(self, path: str) -> dict[str, str]:
+        """Return the texts in the footer of a Parquet file."""
+        return _texts(pq.read_metadata(self.folder / path))
 
     def make_lasting(self, paths: Iterable[str]) -> None:
         """Flush files, and the folders that contain them, to disk."""
@@ -176,6 +184,11 @@ class ObjectStore:
         with pq.ParquetFile(pa.BufferReader(stream.read(stream.size()))) as file:
             return _columns(file, columns)
 
+    def footer(self, path: str) -> dict[str, str]:
+        """Return the texts in the footer of a Parquet file."""
+        stream = self._files.open_input_file(path)
+        return _texts(pq.read_metadata(pa.BufferReader(stream.read(stream.size()))))
+
 
 def _force(path: Path) -> None:
     """Flush a file or folder to disk."""
@@ -205,6 +218,10 @@ def _is_torn(entry: Path) -> bool:
 def _not_written(error: OSError) -> HistoryError:
     message = f"The usage history cannot be written to: {error.strerror or error}."
     return HistoryError(message)
+
+
+def _texts(metadata: pq.FileMetaData) -> dict[str, str]:
+    return {name.decode(): text.decode() for name, text in (metadata.metadata or {}).items()}
 
 
 def _columns(file: pq.ParquetFile, columns: list[str] | None) -> pa.Table:

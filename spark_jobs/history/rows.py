@@ -295,11 +295,11 @@ def _from_qqst(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     structure = _named(found["cf_structure"])
     shared = pc.or_(pc.fill_null(found["is_shared"], False), pc.is_valid(structure))
     mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
-    found = found.filter(shared)
+    found = _filtered(found, shared)
     # The queue manager could not inspect such a queue, so its depth and age are 0.
     partial = pc.fill_null(found["is_partial"], False)
     mapped.passed_over[PARTIAL] += _count(partial)
-    found = found.filter(pc.invert(partial))
+    found = _filtered(found, pc.invert(partial))
     qsg = _groups(found, pc.coalesce(_named(found["queue_qsg"]), found["qsg"]), group_of)
     found, qsg = _in_groups(found, qsg, mapped, group_of)
     columns = {name: found[source] for name, source in _QQST.items()}
@@ -324,7 +324,7 @@ def _from_wq(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
     structure = _named(found["cf_structure"])
     shared = pc.or_(pc.fill_null(pc.equal(found["disposition"], "SHARED"), False), pc.is_valid(structure))
     mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
-    found = found.filter(shared)
+    found = _filtered(found, shared)
     if found.num_rows == 0:
         return
     subtype = np.asarray(found["subtype"].cast(pa.int32()).combine_chunks())
@@ -356,7 +356,7 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
     # Every system writes request sections, which have the type; only the sysplex master writes structure sections.
     untold = pc.is_null(found["structure_type"])
     mapped.passed_over[NOT_LISTS] += _count(pc.invert(pc.or_(is_list, untold)))
-    found = found.filter(pc.or_(is_list, untold))
+    found = _filtered(found, pc.or_(is_list, untold))
     if found.num_rows == 0:
         return
     facility = _by_record(found, _table(batches, "r744_cf"), ["coupling_facility"])["coupling_facility"]
@@ -429,18 +429,17 @@ def _in_groups(found: pa.Table, qsg: Column, mapped: Mapped, group_of: GroupMap)
     mapped.passed_over[NOT_IN_GROUP] += _count(out)
     # Entries that the records made unnecessary are not stored as answers: changing them must not replace the file.
     own = _named(found["qsg"]) if "qsg" in found.schema.names else pa.nulls(found.num_rows, pa.string())
-    for system, manager in _pairs(found.filter(unknown)):
-        mapped.unknown.add((system, manager))
-    for who in _pairs(found.filter(pc.and_(pc.is_null(own), pc.is_valid(qsg)))):
+    mapped.unknown.update(_pairs(found, unknown))
+    for who in _pairs(found, pc.and_(pc.is_null(own), pc.is_valid(qsg))):
         if who in group_of:
             mapped.used[who] = group_of[who]
     return _kept(found, qsg, pc.invert(pc.or_(unknown, out)))
 
 
-def _pairs(found: pa.Table) -> list[tuple[str, str]]:
-    pairs = (
-        found.select(["system_id", "queue_manager"]).group_by(["system_id", "queue_manager"]).aggregate([])
-    )
+def _pairs(found: pa.Table, condition: Column) -> list[tuple[str, str]]:
+    """Return the systems and queue managers of the rows that meet a condition."""
+    who = _filtered(found.select(["system_id", "queue_manager"]), condition)
+    pairs = who.group_by(who.schema.names).aggregate([])
     return sorted((row["system_id"] or "", row["queue_manager"] or "") for row in pairs.to_pylist())
 
 
@@ -520,7 +519,12 @@ def _count(condition: Column) -> int:
 
 
 def _kept(found: pa.Table, qsg: Column, condition: Column) -> tuple[pa.Table, Column]:
-    return found.filter(condition), qsg.filter(condition)
+    return _filtered(found, condition), _filtered(qsg, condition)
+
+
+def _filtered(found: Any, condition: Column) -> Any:  # noqa: ANN401 - a table or a column
+    """Return the rows that meet a condition; usually all do, and are not copied."""
+    return found if pc.all(condition, skip_nulls=False).as_py() else found.filter(condition)
 
 
 def _all_zero(found: pa.Table, names: list[str]) -> Column:

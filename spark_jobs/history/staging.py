@@ -6,6 +6,7 @@ import datetime as dt
 import secrets
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from spark_jobs.history.digests import row_digest
+from spark_jobs.history.digests import ValueWords, row_digest, text_words, value_words, words_digest
+from spark_jobs.history.hour_sums import interval_starts
 from spark_jobs.history.schema import (
+    DAY_US,
     FILES,
-    IN_HOURS_AT_MOST,
     PROVENANCE,
+    TABLES,
     HistoryError,
     natural_key,
     row_schema,
     stored_schema,
 )
+from spark_jobs.history.summaries import footer_of
+from spark_jobs.smf.wire import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,8 +104,10 @@ class Stage:
             return
         prepared = prepared_rows(table, rows, source=self._source)
         days = prepared["day"]
-        for day in sorted(pc.unique(days).to_pylist()):
-            of_day = prepared.filter(pc.equal(days, pa.scalar(day, pa.date32())))
+        found = sorted(pc.unique(days).to_pylist())
+        for day in found:
+            is_only = len(found) == 1
+            of_day = prepared if is_only else prepared.filter(pc.equal(days, pa.scalar(day, pa.date32())))
             if self._keep_from is not None and day < self._keep_from:
                 self.passed_over[TOO_OLD] += of_day.num_rows
                 continue
@@ -136,25 +143,27 @@ def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
         raise HistoryError(message)
     rows = rows.cast(expected).combine_chunks()
     count = rows.num_rows
-    high, low = row_keys(table, rows)
-    day = np.full(count, np.datetime64("NaT"), dtype="datetime64[D]")
-    for name in pc.unique(rows["source"]).to_pylist():
-        key = natural_key(name)
-        chosen = np.flatnonzero(np.asarray(pc.equal(rows["source"], name)))
-        of_source = rows.take(pa.array(chosen)) if len(chosen) < count else rows
-        instant = "written_at" if key.family in WRITTEN_AT_FAMILIES else "interval_end"
-        if of_source[instant].null_count:
+    words = _RowWords(table, rows)
+    high, low = _keys(words)
+    day = np.zeros(count, dtype=np.int64)
+    for name, chosen in words.sources:
+        instant = "written_at" if natural_key(name).family in WRITTEN_AT_FAMILIES else "interval_end"
+        instants = rows[instant] if chosen is None else rows[instant].take(numbers(chosen, pa.int64()))
+        if instants.null_count:
             message = f"A row for {table} from {name} has no {instant}."
             raise HistoryError(message)
-        day[chosen] = np.asarray(of_source[instant].cast(pa.timestamp("us"))).astype("datetime64[D]")
-    content = row_digest(
-        ((name, rows[name]) for name in expected.names if name not in _PROVENANCE_ONLY), rows=count, lane=0
+        days = np.asarray(instants.cast(pa.int64()).combine_chunks()) // DAY_US
+        day[slice(None) if chosen is None else chosen] = days
+    content = words_digest(
+        ((name, words.of(name)) for name in expected.names if name not in _PROVENANCE_ONLY),
+        rows=count,
+        lane=0,
     )
     added = {
-        "day": pa.array(day, pa.date32()),
-        "key_high": pa.array(high),
-        "key_low": pa.array(low),
-        "content_hash": pa.array(content),
+        "day": numbers(day, pa.date32()),
+        "key_high": numbers(high, pa.int64()),
+        "key_low": numbers(low, pa.int64()),
+        "content_hash": numbers(content, pa.int64()),
         "commit_id": _repeated(source.commit_id, count),
         "file_name": _repeated(source.file_name, count),
         "file_sha256": _repeated(source.file_sha256, count),
@@ -168,21 +177,61 @@ def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
 
 def row_keys(table: str, rows: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the natural keys of rows as digests, upper and lower halves."""
-    count = rows.num_rows
-    high, low = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    for name in pc.unique(rows["source"]).to_pylist():
-        if name is None:
-            message = f"A row for {table} does not name its source."
+    return _keys(_RowWords(table, rows))
+
+
+class _RowWords:
+    """The values of rows for digests, column by column, each computed when it is first needed."""
+
+    def __init__(self, table: str, rows: pa.Table) -> None:
+        self.table = table
+        self.rows = rows
+        self._found: dict[str, ValueWords | None] = {}
+
+    def of(self, name: str) -> ValueWords | None:
+        """Return the values of a column."""
+        if name not in self._found:
+            self._found[name] = value_words(self.rows[name])
+        return self._found[name]
+
+    def told(self, name: str) -> ValueWords | None:
+        """Return the values of a column of the key; a structure without XCF's name is identified by MQ's name."""
+        if name == "xcf_structure" and self.rows[name].null_count:
+            return value_words(pc.coalesce(self.rows[name], self.rows["structure"]))
+        return self.of(name)
+
+    @cached_property
+    def sources(self) -> list[tuple[str, NDArray[np.int64] | None]]:
+        """Return the rows of each source; None if all rows have the same one.
+
+        Raises:
+            HistoryError: a row has no source.
+        """
+        column = self.rows["source"].combine_chunks()
+        if column.null_count:
+            message = f"A row for {self.table} does not name its source."
             raise HistoryError(message)
+        coded = pc.dictionary_encode(column)
+        names = coded.dictionary.to_pylist()
+        if len(names) == 1:
+            return [(names[0], None)]
+        indices = np.asarray(coded.indices)
+        return [(name, np.flatnonzero(indices == number)) for number, name in enumerate(names)]
+
+
+def _keys(words: _RowWords) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    count = words.rows.num_rows
+    high, low = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for name, chosen in words.sources:
         key = natural_key(name)
-        chosen = np.flatnonzero(np.asarray(pc.equal(rows["source"], name).combine_chunks()))
-        of_source = rows.take(pa.array(chosen)) if len(chosen) < count else rows
-        columns = [("family", pa.array([key.family] * len(chosen)))]
-        columns += [
-            (column, _told(of_source, column)) for column in key.columns if column in rows.schema.names
-        ]
-        high[chosen] = row_digest(columns, rows=len(chosen), lane=0)
-        low[chosen] = row_digest(columns, rows=len(chosen), lane=1)
+        columns = [("family", text_words(key.family))]
+        for column in key.columns:
+            values = words.told(column) if column in words.rows.schema.names else None
+            if values is not None:
+                columns.append((column, values if chosen is None else values.take(chosen)))
+        here, rows = (slice(None), count) if chosen is None else (chosen, len(chosen))
+        high[here] = words_digest(columns, rows=rows, lane=0)
+        low[here] = words_digest(columns, rows=rows, lane=1)
     return high, low
 
 
@@ -190,8 +239,8 @@ def with_keys(table: str, rows: pa.Table) -> pa.Table:
     """Return stored rows with recalculated natural keys and pieces."""
     high, low = row_keys(table, rows)
     renewed = {
-        "key_high": pa.array(high),
-        "key_low": pa.array(low),
+        "key_high": numbers(high, pa.int64()),
+        "key_low": numbers(low, pa.int64()),
         "piece": with_opening(rows["piece"].combine_chunks(), rows),
     }
     for name, column in renewed.items():
@@ -206,12 +255,7 @@ def with_opening(pieces: pa.Array, rows: pa.Table) -> pa.Array:
     opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0) & _OPENINGS
     opened = np.where(np.asarray(rows["opened_at"].is_valid().combine_chunks()), opened, 0)
     below = np.asarray(pc.fill_null(pieces, 0)).astype(np.int64) & _PIECES
-    return pa.array((opened << _PIECE_BITS | below).astype(np.int32), pa.int32())
-
-
-def _told(rows: pa.Table, column: str) -> pa.ChunkedArray:
-    """Return a column of the key; a structure without XCF's name is identified by MQ's name."""
-    return pc.coalesce(rows[column], rows["structure"]) if column == "xcf_structure" else rows[column]
+    return numbers(opened << _PIECE_BITS | below, pa.int32())
 
 
 def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
@@ -223,7 +267,12 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
     texts = [field.name for field in inner.schema if pa.types.is_string(field.type)]
     sink = pa.BufferOutputStream()
     # Dictionaries are made for texts only: digests hardly ever repeat.
-    pq.write_table(inner, sink, compression="zstd", compression_level=1, use_dictionary=texts)
+    with pq.ParquetWriter(
+        sink, inner.schema, compression="zstd", compression_level=1, use_dictionary=texts
+    ) as writer:
+        writer.write_table(inner)
+        if table in TABLES:
+            writer.add_key_value_metadata(footer_of(table, rows))
     data = sink.getvalue()
     place.write(path, data)
     return Part(
@@ -294,7 +343,7 @@ def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArra
         base = running[np.maximum.accumulate(first_of_key)]
         pieces = pieces.copy()
         pieces[order] = running - base
-    return pa.array(pieces, pa.int32())
+    return numbers(pieces, pa.int32())
 
 
 def _first_start(rows: pa.Table) -> str:
@@ -308,17 +357,6 @@ def _has_unnamed(rows: pa.Table) -> bool:
     if "xcf_structure" not in rows.schema.names:
         return False
     return bool(pc.any(pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))).as_py())
-
-
-def interval_starts(rows: pa.Table) -> pa.ChunkedArray:
-    """Return the start from which the rows' counts are spread: for an instant or an overlong interval, its end."""
-    starts = pc.coalesce(rows["interval_start"], rows["interval_end"])
-    longest = pa.scalar(dt.timedelta(hours=IN_HOURS_AT_MOST), pa.duration("us"))
-    is_odd = pc.or_(
-        pc.greater(starts, rows["interval_end"]),
-        pc.greater(pc.subtract(rows["interval_end"], starts), longest),
-    )
-    return pc.if_else(is_odd, rows["interval_end"], starts)
 
 
 def _repeated(text: str, count: int) -> pa.Array:

@@ -300,7 +300,10 @@ class History:
             return False
         added = []
         if rows.num_rows:
-            added.append(_added(write_part(self.place, table, dt.date.fromisoformat(day), rows)))
+            part = write_part(self.place, table, dt.date.fromisoformat(day), rows)
+            # The old files are deleted later, so the new one must be readable.
+            self.place.footer(part.path)
+            added.append(_added(part))
         removed = [_removed(part) for part in parts]
         with contextlib.suppress(CommitFailedError):  # another process rewrote it or removed rows meanwhile
             self._write(snapshot.delta, [*added, *removed])

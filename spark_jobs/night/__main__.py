@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 
 from planner_core.contracts.files import plain
 from planner_core.errors import PlannerError
-from spark_jobs.night.facts import read_facts
 from spark_jobs.night.progress import Progress
-from spark_jobs.night.run import BATCH_ROWS, night
 from spark_jobs.session import SMALL_DATA_CONF, build_session
 
 if TYPE_CHECKING:
@@ -45,6 +43,10 @@ MANY_ROWS = 4_000_000
 
 def main(argv: list[str] | None = None) -> int:
     """Run the job; return 0 when the file is written, 1 after printing an error."""
+    # The processes that make forecasts import this module again, and need neither Delta nor the fits.
+    from spark_jobs.night.facts import read_facts
+    from spark_jobs.night.run import BATCH_ROWS, night
+
     arguments = _parser().parse_args(argv)
     progress = Progress(wanted=arguments.progress)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
@@ -66,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
                 work_dir=work_dir,
                 progress=progress,
                 republish=arguments.republish,
-                batch_rows=arguments.batch_rows,
+                batch_rows=arguments.batch_rows or BATCH_ROWS,
             )
         with progress.stage("writing", "Writing the results"):
             write_whole(arguments.out, result)
@@ -124,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--horizon", type=int, metavar="DAYS", help="days that forecasts look ahead")
     parser.add_argument("--republish", action="store_true", help="return the daily figures of all days")
     parser.add_argument("--progress", action="store_true", help="print progress")
-    parser.add_argument("--batch-rows", type=int, default=BATCH_ROWS, help=argparse.SUPPRESS)
+    parser.add_argument("--batch-rows", type=int, help=argparse.SUPPRESS)
     return parser
 
 

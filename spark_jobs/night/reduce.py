@@ -6,16 +6,18 @@ or several. The statistics are the same, because they are counts, whole sums, ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from planner_core.simulated import FILE_PREFIX
-from spark_jobs.history.days import has_twins, spark_schema, standing_sql
+from spark_jobs.history.days import NAMED_LATER, day_sums, has_twins, spark_schema, standing_sql
 from spark_jobs.history.schema import (
     ALLOCATION,
     DAY_US,
@@ -27,6 +29,8 @@ from spark_jobs.history.schema import (
     stored_schema,
 )
 from spark_jobs.history.staging import WRITTEN_AT_FAMILIES
+from spark_jobs.history.store import named
+from spark_jobs.history.summaries import POLICIES, STATES, NotSummable, check_sums, merged
 from spark_jobs.night.statistics import (
     ENTRIES_SHIFT,
     FAMILIES,
@@ -35,13 +39,15 @@ from spark_jobs.night.statistics import (
     POLICY,
     QUEUE,
     SMDS,
+    STATISTICS,
     STEP_BYTES,
     STRUCTURE,
     kept_schema,
+    keys,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -179,6 +185,41 @@ def reduce_days(
     for (_, day), parts in files.items():
         rows[day] += sum(part.rows for part in parts)
     return Reduced(statistics, rows)
+
+
+def merge_days(history: History, snapshot: Snapshot, days: Sequence[str]) -> Reduced:
+    """Merge the sums that ingest stored with the rows to daily statistics, without reading rows.
+
+    Days with a key that was delivered twice are not in the result, nor are days with files that have no sums: their rows
+    must be reduced.
+    """
+    files = files_of_days(snapshot, days)
+    dead, groups = snapshot.ledger.dead_commits, snapshot.ledger.groups
+    sums: dict[str, list[tuple[str, pa.Table]]] = {name: [] for name in (*COLUMNS, POLICIES)}
+    merged_days = []
+    for day in days:
+        tables = {table: parts for (table, filed), parts in files.items() if filed == day}
+        found = {
+            table: day_sums(history.place, parts, (STATES, POLICIES), dead=dead)
+            for table, parts in tables.items()
+        }
+        if any(one is None for one in found.values()):
+            continue
+        merged_days.append(day)
+        for table, one in found.items():
+            for name, rows in (one or {}).items():
+                rows = named(rows, groups) if table in NAMED_LATER else rows
+                told = pc.and_(pc.not_equal(rows["qsg"], ""), pc.not_equal(rows["structure"], ""))
+                sums[POLICIES if name == POLICIES else table].append((day, rows.filter(told)))
+    try:
+        statistics = {kind: merge(sums) for kind, merge in _MERGES.items()}
+    except NotSummable:
+        return Reduced({}, {})
+    rows_of = dict.fromkeys(merged_days, 0)
+    for (_, day), parts in files.items():
+        if day in rows_of:
+            rows_of[day] += sum(part.rows for part in parts)
+    return Reduced(statistics, rows_of)
 
 
 def query(kind: str, views: Sequence[tuple[str, str]]) -> str:
@@ -346,4 +387,98 @@ _QUERIES: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {
     POLICY: _policies,
     SMDS: _data_sets,
     QUEUE: _queues,
+}
+
+
+# ---- merging ---------------------------------------------------------------------------------------------------------
+
+_Sums = Mapping[str, Sequence[tuple[str, pa.Table]]]
+
+
+def _together(found: Sequence[tuple[str, pa.Table]]) -> pa.Table | None:
+    """Return the sums of several days with the days that they are filed under."""
+    tables = [
+        rows.append_column("filed", pa.repeat(pa.scalar(dt.date.fromisoformat(day)), rows.num_rows))
+        for day, rows in found
+    ]
+    return pa.concat_tables(tables, promote_options="default") if tables else None
+
+
+def _kept(kind: str, rows: pa.Table, keys: Sequence[str], figures: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """Merge sums to a kind of statistics: for each figure, its name there, and how it is merged."""
+    hows = {name: how for name, (_, how) in figures.items()}
+    check_sums(rows, hows.items())
+    found = merged(rows, ["filed", *keys], hows.items())
+    found = found.rename_columns(
+        [figures[name][0] if name in figures else name for name in found.column_names]
+    )
+    schema = kept_schema(kind)
+    return found.select(schema.names).cast(schema)
+
+
+def _figures(kind: str, **named_otherwise: str) -> dict[str, tuple[str, str]]:
+    """Return the figures of a kind by their names in the sums: the name of the statistic and how it is merged."""
+    hows = {"fullest": "max"}
+    return {
+        named_otherwise.get(one.name, one.name): (one.name, hows.get(one.merge, one.merge))
+        for one in STATISTICS[kind]
+        if one.merge not in ("key", "or")
+    }
+
+
+def _merge_structures(sums: _Sums) -> pa.Table:
+    rows = _together([*sums[STRUCTURE_USAGE], *sums[ALLOCATION]])
+    if rows is None:
+        return kept_schema(STRUCTURE).empty_table()
+    figures = _figures(
+        STRUCTURE, entries_peak="entries_in_use", elements_peak="elements_in_use", full_count="structure_full_count",
+        entries_pct_peak="entries_in_use_pct", elements_pct_peak="elements_in_use_pct",
+    )  # fmt: skip
+    return _kept(STRUCTURE, _with_columns(rows, kept_schema(STRUCTURE), figures), keys(STRUCTURE), figures)
+
+
+def _merge_policies(sums: _Sums) -> pa.Table:
+    rows = _together(sums[POLICIES])
+    if rows is None:
+        return kept_schema(POLICY).empty_table()
+    return _kept(POLICY, rows, keys(POLICY), _figures(POLICY))
+
+
+def _merge_data_sets(sums: _Sums) -> pa.Table:
+    rows = _together(sums[SMDS_USAGE])
+    if rows is None:
+        return kept_schema(SMDS).empty_table()
+    rows = rows.filter(pc.is_valid(rows["queue_manager"]))
+    return _kept(SMDS, rows, keys(SMDS), _figures(SMDS, blocks_total="blocks_data"))
+
+
+def _merge_queues(sums: _Sums) -> pa.Table:
+    """Merge the sums of queues; either 115-216 or 116 is used for each queue manager, because both count the same messages."""
+    rows = _together(sums[QUEUE_USAGE])
+    if rows is None:
+        return kept_schema(QUEUE).empty_table()
+    rows = rows.filter(pc.is_valid(rows["queue"]))
+    # A join needs values, and treats nulls as different from one another.
+    rows = rows.append_column("manager", pc.fill_null(rows["queue_manager"], ""))
+    rows = rows.append_column("is_manager", pc.is_valid(rows["queue_manager"]))
+    whose = ["filed", "qsg", "structure", "queue", "manager", "is_manager"]
+    first = rows.group_by(whose).aggregate([("family", "min")])
+    rows = rows.join(first, whose, join_type="inner")
+    rows = rows.filter(pc.equal(rows["family"], rows["family_min"]))
+    return _kept(QUEUE, rows, keys(QUEUE), _figures(QUEUE, depth_peak="depth_max"))
+
+
+def _with_columns(rows: pa.Table, schema: pa.Schema, figures: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """Add the figures that no file of these days has, as unknown."""
+    for name, (statistic, _) in figures.items():
+        if name not in rows.schema.names:
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, schema.field(statistic).type))
+    return rows
+
+
+_MERGES: dict[str, Callable[[_Sums], pa.Table]] = {
+    STRUCTURE: _merge_structures,
+    POLICY: _merge_policies,
+    SMDS: _merge_data_sets,
+    QUEUE: _merge_queues,
 }

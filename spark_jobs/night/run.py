@@ -35,7 +35,7 @@ from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, fin
 from spark_jobs.night.forecasts import Task, forecast_all
 from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
 from spark_jobs.night.progress import Progress, Watch
-from spark_jobs.night.reduce import files_of_days, reduce_days
+from spark_jobs.night.reduce import Reduced, files_of_days, merge_days, reduce_days
 from spark_jobs.night.statistics import POLICY, QUEUE, REDUCTION, SMDS, STRUCTURE
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ FIRST_BATCH_ROWS = 2_000_000
 """The number of rows of the first batch, before the number of statistics for each row is known."""
 BATCH_STATISTICS = 1_000_000
 """The estimated number of statistics of one kind that pass through the memory of Spark's driver at once."""
+MERGED_DAYS = 31
+"""The number of days whose sums are merged and stored at once."""
 ATTEMPTS = 5
 """The number of attempts, because another run may replace days of this run with those of another version."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
@@ -210,7 +212,8 @@ def bring_up_to_date(
                     started_spark=work.started_spark,
                     told_of=frozenset(work.told_of),
                 )
-            # Starting Spark takes seconds; a nightly run without new dumps does not need it.
+            changed = _merge(history, snapshot, daily, wanted, changed, work, progress)
+            # Starting Spark takes seconds; a nightly run that reads no rows does not need it.
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
                     session = make_session(_rows_of(snapshot, changed))
@@ -244,6 +247,43 @@ def _is_there(history_url: str) -> bool:
     return folder.is_dir() and (folder / "_delta_log").is_dir()
 
 
+def _merge(
+    history: History,
+    snapshot: Snapshot,
+    daily: Daily,
+    wanted: Mapping[str, str],
+    changed: Sequence[str],
+    work: _Work,
+    progress: Progress,
+) -> list[str]:
+    """Store the statistics of days that can be merged from the sums of their files; return the other days."""
+    left: list[str] = []
+    for begin in range(0, len(changed), MERGED_DAYS):
+        days = changed[begin : begin + MERGED_DAYS]
+        with progress.stage("reducing", f"Merging the sums of {len(changed)} of {len(wanted)} days"):
+            reduced = merge_days(history, snapshot, days)
+            if not reduced.rows_read:
+                left += days
+                continue
+            _store(daily, reduced, list(reduced.rows_read), wanted, work)
+        left += [day for day in days if day not in reduced.rows_read]
+    return left
+
+
+def _store(
+    daily: Daily, reduced: Reduced, days: Sequence[str], wanted: Mapping[str, str], work: _Work
+) -> None:
+    """Store the statistics of days in one step."""
+    told_of = days_told_of(reduced.statistics)
+    filed = [
+        Filed(day, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ())))) for day in days
+    ]
+    daily.replace(reduced.statistics, filed)
+    work.reduced |= set(days)
+    work.rows_read += sum(reduced.rows_read.values())
+    work.told_of |= {day for each in filed for day in each.days}
+
+
 def _reduce(
     session: SparkSession,
     history: History,
@@ -270,17 +310,9 @@ def _reduce(
                 work_dir=work_dir,
                 began=lambda kind: watch.begin(WORDS[kind]),
             )
-            told_of = days_told_of(reduced.statistics)
-            filed = [
-                Filed(day, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ()))))
-                for day in days
-            ]
-            daily.replace(reduced.statistics, filed)
+            _store(daily, reduced, days, wanted, work)
         done += len(days)
         batches.learn(max((table.num_rows for table in reduced.statistics.values()), default=0))
-        work.reduced |= set(days)
-        work.rows_read += sum(reduced.rows_read.values())
-        work.told_of |= {told for one in filed for told in one.days}
 
 
 class Batches:

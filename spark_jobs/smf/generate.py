@@ -42,12 +42,19 @@ SHARE = {"115-2": 0.10, "115-216": 0.20, "116": 0.60, "other": 0.10}
 _U4, _U8 = Struct(">I"), Struct(">Q")
 
 
-def generate_dump(path: str | Path, size_bytes: int, seed: int) -> None:
-    """Write a dump of about size_bytes, with records spanned as in a data set of 27,998-byte blocks."""
+def generate_dump(
+    path: str | Path,
+    size_bytes: int,
+    seed: int,
+    *,
+    interval: timedelta = INTERVAL,
+    begin: datetime = FIRST_INTERVAL,
+) -> None:
+    """Write a dump of about size_bytes with intervals of this length, with records spanned as in a data set of 27,998-byte blocks."""
     with Path(path).open("wb") as file:
         written = 0
         block: list[bytes] = []
-        for record in _records(seed):
+        for record in _records(seed, interval, begin):
             block.append(record)
             written += len(record)
             if len(block) >= 1000 or written >= size_bytes:  # noqa: PLR2004
@@ -55,25 +62,25 @@ def generate_dump(path: str | Path, size_bytes: int, seed: int) -> None:
                 block = []
             if written >= size_bytes:
                 break
-        file.writelines(framed([plain_record(3, Header(FIRST_INTERVAL))], Framing()))
+        file.writelines(framed([plain_record(3, Header(begin))], Framing()))
 
 
-def _records(seed: int) -> Iterator[bytes]:
+def _records(seed: int, interval: timedelta, begin: datetime) -> Iterator[bytes]:
     """Yield records in the order of time, without end."""
     random = np.random.default_rng(seed)
-    start = Header(FIRST_INTERVAL, utc_offset_minutes=UTC_OFFSET_MINUTES)
+    start = Header(begin, utc_offset_minutes=UTC_OFFSET_MINUTES)
     yield plain_record(2, start)
     # Records are encoded once and then only changed: encoding each one would be too slow for gigabytes.
     templates = [_Templates(system, manager, random) for system, manager in MANAGERS]
     number = 0
-    end = FIRST_INTERVAL
+    end = begin
     while True:
-        end += INTERVAL
+        end += interval
         for manager, template in enumerate(templates):
             for record in template.interval(random):
                 number += 1
                 hundredths = timedelta(milliseconds=10 * (number % 6000) + 100 * manager)
-                record.stamp(end + hundredths, number)
+                record.stamp(end + hundredths, number, interval)
                 # Return a copy, because the template is changed for the next record.
                 yield bytes(record.data)
 
@@ -99,7 +106,7 @@ class _Template:
         if len(self._varied):
             self._bytes[self._varied] = random.integers(0, 256, len(self._varied), dtype=np.uint8)
 
-    def stamp(self, written: datetime, number: int) -> None:
+    def stamp(self, written: datetime, number: int, interval: timedelta) -> None:
         """Change the times and, in accounting records, the task."""
         local = written + timedelta(minutes=UTC_OFFSET_MINUTES)
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -111,7 +118,7 @@ class _Template:
         at = self._product
         self.data[at + 16 : at + 24] = _U8.pack(clock)
         if self.kind.startswith("115"):
-            length = INTERVAL // timedelta(microseconds=1)
+            length = interval // timedelta(microseconds=1)
             begin = unix_us(written) - length + UTC_OFFSET_MINUTES * 60_000_000
             self.data[at + 36 : at + 52] = _U8.pack(stck(begin)) + _U8.pack(length)
         for place, before_us in self._clocks:

@@ -21,7 +21,7 @@ from tests.spark_jobs.history import dumps
 from tests.spark_jobs.history.dumps import GROUPS
 from tests.spark_jobs.history.support import contents
 from tests.spark_jobs.night.nights import of_the_history, plain_night
-from tests.spark_jobs.night.support import history_at_once
+from tests.spark_jobs.night.support import history_at_once, older_release
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 300
@@ -80,7 +80,8 @@ def test_ingest_survives_a_killed_worker(running: Cluster, tmp_path: Path) -> No
 
 
 def test_nightly_run_survives_a_killed_worker(running: Cluster, tmp_path: Path) -> None:
-    history = history_at_once(tmp_path / "history", NIGHTS, structures=2, every=2)
+    with older_release():
+        history = history_at_once(tmp_path / "history", NIGHTS, structures=2, every=2)
     shutil.copytree(history.url, tmp_path / "same")
     facts, out = tmp_path / "facts.json", tmp_path / "result.json"
     facts.write_text("{}", encoding="utf-8")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from statsmodels.robust.resistant_linear_model import RLMDetSMM
 
 from bench.fit import deviating
 from planner_core.contracts.files import parsed_text, plain
@@ -200,6 +199,8 @@ def test_intervals_contain_the_truth_for_all_kinds_of_deviations(noise: dict[str
 
 
 def test_fit_agrees_with_the_robust_estimator_of_statsmodels() -> None:
+    from statsmodels.robust.resistant_linear_model import RLMDetSMM
+
     for seed in range(5):
         points = deviating(seed, constant=0.3)
         size, entries, elements = fitting(1500)

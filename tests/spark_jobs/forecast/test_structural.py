@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spark_jobs.forecast import structural
+from spark_jobs.forecast import breaks, noise, structural
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import Break, Design
 from spark_jobs.forecast.noise import Distances, Lasting
@@ -54,6 +54,55 @@ def fitter(days: np.ndarray) -> tuple[structural._Fitter, Distances, Design]:
 def test_covariance_matches_a_direct_calculation() -> None:
     root = np.tril(Distances(GAPS, last=89).root(WALKS))
     assert root @ root.T == pytest.approx(long_way(GAPS, GAPS, WALKS))
+
+
+def test_roots_kept_for_the_same_days_give_the_same_paths() -> None:
+    def paths(days: np.ndarray, last: int, level: float) -> np.ndarray:
+        random = np.random.default_rng(7)
+        peaks = np.exp(level + logs(days - days[0]))
+        drawn = structural.structural(
+            days, peaks, last=last, deviation=DEVIATION, ahead=AHEAD, count=50, random=random
+        )
+        return drawn.ordinary
+
+    def forget() -> None:
+        noise._distances_of.cache_clear()
+        breaks._candidates_of.cache_clear()
+
+    # More sets of days than are kept, and two histories of each set. The last day has no peak if it is exceptional or empty.
+    sets = [MONDAY + GAPS, MONDAY + np.arange(90), MONDAY + np.arange(0, 120, 2), MONDAY + 1 + GAPS]
+    several = [(days, int(days[-1]) + later) for days in sets for later in (0, 3)]
+    assert len(several) > noise.KEPT_DAY_SETS
+    apart = []
+    for days, last in several:
+        for level in (3.0, 7.0):
+            forget()
+            apart.append(paths(days, last, level))
+    forget()
+    together = [paths(days, last, level) for days, last in several for level in (3.0, 7.0)]
+    assert noise._distances_of.cache_info().hits >= len(several)
+    assert all(np.array_equal(one, other) for one, other in zip(apart, together, strict=True))
+    # In another order, other sets of days are kept.
+    again = [paths(days, last, level) for level in (3.0, 7.0) for days, last in several]
+    assert all(np.array_equal(one, other) for one, other in zip(apart[::2] + apart[1::2], again, strict=True))
+
+
+def test_history_that_ends_later_has_its_own_roots_and_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    days, last = MONDAY + GAPS, MONDAY + int(GAPS[-1]) + 3
+    noise.distances_of(days, last=int(days[-1]))
+    asked = []
+    candidates = breaks._candidates_of
+
+    def recorded(of_days: bytes, of_last: int) -> breaks._Candidates:
+        asked.append(of_last)
+        return candidates(of_days, of_last)
+
+    monkeypatch.setattr(breaks, "_candidates_of", recorded)
+    distances = noise.distances_of(days, last=last)
+    breaks.breaks_of(days, logs(GAPS), distances, last=last, deviation=DEVIATION)
+
+    assert distances.last == last - int(days[0])
+    assert asked == [last]
 
 
 def test_evidence_matches_the_joint_distribution_of_the_days() -> None:

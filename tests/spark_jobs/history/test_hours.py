@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs import rollup
-from spark_jobs.history.hours import SIZE_BUCKETS, roll_up, spread_over_hours
+from spark_jobs.history.hour_sums import SIZE_BUCKETS, spread_over_hours
+from spark_jobs.history.hours import roll_up
 from spark_jobs.history.store import History
 from tests.spark_jobs.history.rows import MIDNIGHT, qest, queue_rows, structure_rows, wq
 from tests.spark_jobs.history.support import commit, sha256
@@ -31,13 +32,12 @@ def lines(history: History, event: str, *days: dt.date) -> list[dict[str, Any]]:
 
 
 def spread(start: dt.datetime, end: dt.datetime, puts: int) -> dict[int, int]:
-    """Return the puts of one interval by hour from 2026-11-19 to 2026-11-23, counted from midnight of the 20th."""
+    """Return the puts of one interval by hour, counted from midnight of the 20th."""
     rows = queue_rows(wq(interval_start=start, interval_end=end, puts=puts))
     found = {}
-    for number in range(-1, 4):
-        out = spread_over_hours(rows, day=DAY + dt.timedelta(days=number), counts=["puts"])
-        for hour, share in zip(out["hour"].to_pylist(), out["puts"].to_pylist(), strict=True):
-            found[hour // 3_600_000_000 - int(MIDNIGHT.timestamp()) // 3600] = share
+    out = spread_over_hours(rows, counts=["puts"])
+    for hour, share in zip(out["hour"].to_pylist(), out["puts"].to_pylist(), strict=True):
+        found[hour // 3_600_000_000 - int(MIDNIGHT.timestamp()) // 3600] = share
     return found
 
 

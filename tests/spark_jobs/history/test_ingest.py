@@ -15,7 +15,9 @@ import pyarrow as pa
 import pytest
 
 from spark_jobs import ingest
+from spark_jobs.history import rows
 from spark_jobs.history.places import Folder
+from spark_jobs.history.rows import Batches, GroupMap, Mapped
 from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.java import JavaNotFoundError
@@ -283,6 +285,26 @@ def test_progress_is_printed_for_each_stage(run: Run, tmp_path: Path) -> None:
     assert last["decoding"]["done"] == last["decoding"]["total"] == dump.stat().st_size
     assert all(line["done"] <= line["total"] for line in said.events("progress"))
     assert said.lines[-1]["event"] == "report"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_dump_is_read_with_memory_of_the_system_and_other_work_is_not(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    before = pa.default_memory_pool().backend_name
+    used = []
+
+    def rows_of(batches: Batches, *, group_of: GroupMap) -> Mapped:
+        used.append(pa.default_memory_pool().backend_name)
+        if fails:
+            raise OSError(errno.EIO, "a failure")
+        return rows.rows_of(batches, group_of=group_of)
+
+    monkeypatch.setattr("spark_jobs.history.dumps.rows_of", rows_of)
+    said = run(dumps.write(tmp_path / "night.smf", range(3)), *GROUPS)
+    assert said.file["status"] == ("not_readable" if fails else "stored")
+    assert used == ["system"]
+    assert pa.default_memory_pool().backend_name == before != "system"
 
 
 def test_retention_skips_old_days_and_drops_stored_ones(run: Run, url: str, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 from deltalake import DeltaTable, Field, Schema
 
 from planner_core.contracts.ingest import RowCounts
-from spark_jobs.history import staging, store
+from spark_jobs.history import compare, staging, store
+from spark_jobs.history.compare import Comparison
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.schema import STRUCTURE_USAGE, HistoryError, row_schema
 from spark_jobs.history.staging import FLUSH_ROWS, TOO_OLD, Part, Source, Stage
@@ -49,6 +50,47 @@ def test_tables_and_ledger_appear_in_one_version(history: History) -> None:
     commit(history, "a", structures=structure_rows(qest()), queues=queue_rows(wq()))
     assert DeltaTable(history.url).version() == before + 1
     assert [row["file_name"] for row in history.files()] == ["a"]
+
+
+def test_rows_of_other_times_are_new_without_a_comparison_of_keys(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(history, "a", structures=structure_rows(*(qest(number) for number in range(4))))
+    source, parts = staged(history, "b", structures=structure_rows(*(qest(number) for number in range(4, 7))))
+
+    def refused(*_: object, **__: object) -> pa.Table:
+        message = "keys are read"
+        raise AssertionError(message)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compare, "read_parts", refused)
+        found = history.commit(source, parts, FileFacts(1, "smf", {}))
+        with pytest.raises(AssertionError, match="keys are read"):
+            commit(history, "c", structures=structure_rows(qest(6)))
+    assert found.comparisons[STRUCTURE_USAGE] == Comparison(read=3, new=3)
+
+
+def test_rows_of_overlapping_times_are_compared_by_their_keys(history: History) -> None:
+    commit(history, "a", structures=structure_rows(*(qest(number) for number in range(4))))
+    later = [qest(number, system_id="SYSB", queue_manager="CSQ2") for number in range(4)]
+    found = commit(history, "b", structures=structure_rows(qest(3), qest(4), *later))
+    assert found.comparisons[STRUCTURE_USAGE] == Comparison(read=6, new=5, duplicates=1)
+
+
+def test_rows_repeated_in_a_file_of_other_times_are_duplicates(history: History) -> None:
+    commit(history, "a", structures=structure_rows(qest()))
+    found = commit(history, "b", structures=structure_rows(qest(1), qest(2), qest(2)))
+    assert found.comparisons[STRUCTURE_USAGE] == Comparison(read=3, new=2, duplicates=1)
+
+
+def test_files_of_an_older_release_are_compared_by_their_keys(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(staging, "footer_of", lambda *_: {})
+        commit(history, "a", structures=structure_rows(qest()))
+    found = commit(history, "b", structures=structure_rows(qest(), qest(1)))
+    assert found.comparisons[STRUCTURE_USAGE] == Comparison(read=2, new=1, duplicates=1)
 
 
 def test_reading_does_not_create_a_history(tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from planner_core.names import cfrm_structure_name
+from spark_jobs.history import staging
 from spark_jobs.history.schema import (
     ALLOCATION,
     QUEUE_USAGE,
@@ -161,6 +165,14 @@ def usual_day(number: int, *, structures: int = 3, hours: int = 24, seed: int = 
                     )
                 )
     return rows
+
+
+@contextlib.contextmanager
+def older_release() -> Iterator[None]:
+    """Write files without the sums of their rows, so that nightly runs and roll-ups read the rows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(staging, "footer_of", lambda *_: {})
+        yield
 
 
 def make_history(folder: Path, days: range, **values: int) -> History:

@@ -30,7 +30,7 @@ from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of,
 from spark_jobs.night.progress import Progress, Watch
 from tests.spark_jobs.night import plainly
 from tests.spark_jobs.night.nights import NoSession, plain_night
-from tests.spark_jobs.night.support import MIB, history_at_once, make_history
+from tests.spark_jobs.night.support import MIB, history_at_once, make_history, older_release
 
 ROOT = Path(__file__).parents[3]
 PROTOCOL = ROOT / "docs/contributing/night-protocol.md"
@@ -61,7 +61,8 @@ def called(
 def test_job_writes_results_and_prints_their_path_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    history = make_history(tmp_path / "history", range(2))
+    with older_release():
+        history = make_history(tmp_path / "history", range(2))
     facts, out = tmp_path / "facts.json", tmp_path / "result.json"
     facts.write_text(json.dumps({"horizon_days": 90}))
     code, lines = called(
@@ -74,8 +75,8 @@ def test_job_writes_results_and_prints_their_path_last(
     stages = list(dict.fromkeys(line["stage"] for line in lines[:-1]))
     assert stages == [
         "looking",
-        "starting",
         "reducing",
+        "starting",
         "collecting",
         "fitting",
         "forecasting",

@@ -24,7 +24,16 @@ from spark_jobs.night.daily import Daily, Filed
 from spark_jobs.night.run import fingerprints
 from tests.forked import ForkedProcess, forked
 from tests.spark_jobs.night.nights import of_the_history, plain_night
-from tests.spark_jobs.night.support import DAY, HOUR, MIDNIGHT, commit, make_history, qest, usual_day
+from tests.spark_jobs.night.support import (
+    DAY,
+    HOUR,
+    MIDNIGHT,
+    commit,
+    make_history,
+    older_release,
+    qest,
+    usual_day,
+)
 
 ROOT = Path(__file__).parents[3]
 KILLS, SOAK_KILLS, SPARK_KILLS = 3, 100, 100
@@ -60,7 +69,8 @@ class ChangedHistory:
 def changed(tmp_path_factory: pytest.TempPathFactory) -> ChangedHistory:
     folder = tmp_path_factory.mktemp("night")
     base = folder / "base"
-    history = make_history(base, range(3), structures=2, every=12)
+    with older_release():  # so that the runs both merge sums and read rows
+        history = make_history(base, range(3), structures=2, every=12)
     wrong = commit(history, "wrong.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + 9 * DAY)]})
     stored = plain_night(history.url)
     for number in range(3, 5):

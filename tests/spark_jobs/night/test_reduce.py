@@ -29,6 +29,7 @@ from tests.spark_jobs.night.support import (
     commit,
     displayed,
     make_history,
+    older_release,
     qesd,
     qest,
     qqst,
@@ -237,7 +238,8 @@ def test_copies_from_an_object_store_are_reduced_like_files(spark: SparkSession,
 
 def test_run_reports_the_tasks_it_waits_for(spark: SparkSession, tmp_path: Path) -> None:
     """Changed days are reduced, and the progress counts Spark's tasks."""
-    history = make_history(tmp_path / "history", range(3))
+    with older_release():
+        history = make_history(tmp_path / "history", range(3))
     lines: list[dict[str, Any]] = []
     progress = Progress(wanted=True)
     progress.say = lambda event, **values: lines.append({"event": event, **values})  # type: ignore[method-assign]
