@@ -7,13 +7,9 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -21,10 +17,20 @@ from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+# Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
+
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
+SCHEMA_REVISION = "c9e8b4d1f5a3"
+"""The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
 SQLITE_FILE = "cfplan.db"
+IN_MEMORY = (None, "", ":memory:")
+"""Names of SQLite databases without a file."""
 BUSY_TIMEOUT_MS = 15_000
 """Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
@@ -106,10 +112,11 @@ class Database:
         # to a table that refers to one of them. Imported here because the modules of tables import this package.
         import app.tables  # noqa: F401
 
-        if self.migrates:
-            self.upgrade()
-        else:
-            self._refuse_another_schema()
+        if self.is_missing or self.revision() != SCHEMA_REVISION:
+            if self.migrates:
+                self.upgrade()
+            else:
+                self._refuse_another_schema()
         self._is_ready = True
 
     @contextmanager
@@ -124,10 +131,19 @@ class Database:
             yield session
             session.commit()
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the file of SQLite does not exist. A connection would create it."""
+        return (
+            self.is_sqlite
+            and self.url.database not in IN_MEMORY
+            and not Path(str(self.url.database)).exists()
+        )
+
     def revision(self) -> str | None:
         """Return the revision of the schema, or None if the database has no tables of cfplan."""
         with self.engine.connect() as connection:
-            return MigrationContext.configure(connection).get_current_revision()
+            return _revision(connection)
 
     def check(self) -> None:
         """Query the database, and raise the errors that a request would encounter."""
@@ -136,7 +152,9 @@ class Database:
 
     def upgrade(self, revision: str = "head") -> None:
         """Upgrade the schema to a revision in one transaction, completely or not at all."""
-        if self.is_sqlite and self.url.database not in (None, "", ":memory:"):
+        from alembic import command
+
+        if self.is_sqlite and self.url.database not in IN_MEMORY:
             folder = Path(str(self.url.database)).parent
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -148,6 +166,8 @@ class Database:
 
     def downgrade(self, revision: str) -> None:
         """Downgrade the schema to a revision in one transaction."""
+        from alembic import command
+
         with self._migrating() as config:
             command.downgrade(config, revision)
 
@@ -180,7 +200,7 @@ class Database:
                     raw.close()
 
     def _refuse_a_later_schema(self, connection: Connection) -> None:
-        found = MigrationContext.configure(connection).get_current_revision()
+        found = _revision(connection)
         known = {script.revision for script in _scripts().walk_revisions()}
         if found is not None and found not in known:
             message = f"The database has revision {found}, which this version of cfplan does not know: a later version has used it. Install that version again, or restore a backup made before it was used."
@@ -189,15 +209,13 @@ class Database:
     def _refuse_another_schema(self) -> None:
         with self.engine.connect() as connection:
             self._refuse_a_later_schema(connection)
-            found = MigrationContext.configure(connection).get_current_revision()
-        head = _scripts().get_current_head()
-        if found != head:
-            state = f"has revision {found}" if found else "is empty"
-            message = (
-                f"The database {state}; this version of cfplan needs revision {head}. "
-                "Run `cfplan migrate`, or start with `cfplan serve --migrate`."
-            )
-            raise DatabaseUnusable(message)
+            found = _revision(connection)
+        state = f"has revision {found}" if found else "is empty"
+        message = (
+            f"The database {state}; this version of cfplan needs revision {SCHEMA_REVISION}. "
+            "Run `cfplan migrate`, or start with `cfplan serve --migrate`."
+        )
+        raise DatabaseUnusable(message)
 
 
 @contextmanager
@@ -233,6 +251,8 @@ def open_database(
 
 def alembic_config(connection: Connection | None = None) -> Config:
     """Return the configuration of Alembic, with the folder of migrations and the connection."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS_DIR).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -240,7 +260,15 @@ def alembic_config(connection: Connection | None = None) -> Config:
     return config
 
 
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.scalar(text("SELECT version_num FROM alembic_version"))
+
+
 def _scripts() -> ScriptDirectory:
+    from alembic.script import ScriptDirectory
+
     return ScriptDirectory.from_config(alembic_config())
 
 

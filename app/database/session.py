@@ -1,4 +1,4 @@
-"""Sessions of requests, locks, and actions after a commit.
+"""Sessions of requests.
 
 A request has one transaction, which is committed before the answer is sent: `SessionDep` ends it when the handler
 returns, so that a failed commit is never answered as a success.
@@ -6,11 +6,10 @@ returns, so that a failed commit is never answered as a success.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import Depends
-from sqlalchemy import event, text
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 
@@ -37,31 +36,3 @@ def get_database(request: Request) -> Database:
 
 
 DatabaseDep = Annotated[Database, Depends(get_database)]
-
-
-def hold_lock(session: Session, key: int) -> None:
-    """Hold a lock until the transaction of a writer ends, so that no other writer can hold it at the same time.
-
-    On PostgreSQL, this is the advisory lock `key`. On SQLite, a writer has the database to itself from its first
-    statement, so beginning the transaction is enough.
-    """
-    connection = session.connection()
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
-
-
-def after_commit(session: Session, action: Callable[[], object]) -> None:
-    """Run an action after the transaction is committed; a rollback discards it."""
-    waiting = [action]
-
-    def on_commit(done: Session) -> None:
-        # SQLAlchemy sends both events for savepoints as well.
-        if waiting and not done.in_nested_transaction():
-            waiting.pop()()
-
-    def on_rollback(undone: Session) -> None:
-        if not undone.in_nested_transaction():
-            waiting.clear()
-
-    event.listen(session, "after_commit", on_commit)
-    event.listen(session, "after_rollback", on_rollback)

@@ -24,7 +24,7 @@ SHELVES = {
         "other-inputs", "glossary",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
-    "operations": ("settings", "security", "nightly", "clusters"),
+    "operations": ("settings", "security", "nightly", "scale", "clusters"),
     "contributing": (),
     "decisions": (),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
-from app.web.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage
 from planner_core.contracts.files import parsed
 from planner_core.contracts.fits import CurveFit, Cut, Estimate, FitPoint
 from planner_core.contracts.forecasts import IsSimulated

@@ -24,7 +24,7 @@ def curves_of_settings(version: int) -> Fit | None:
 
     # A command that only evaluates a plan must not change the database of a running service.
     with open_database(migrates=False) as (database, settings):
-        if database.is_sqlite and not Path(str(database.url.database)).exists():
+        if database.is_missing:
             raise PlanRefused((_no_database(version, settings.data_dir),))
         return curves_in(database)(version)
 

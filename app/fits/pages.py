@@ -22,7 +22,7 @@ from app.plans.stored import PlanReference
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
-from app.web.paging import PageRequest
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from planner_core.contracts.fits import FitPoint
 
@@ -65,7 +65,7 @@ class CurvePage(Page):
 @router.get("/curves")
 def curves(request: Request, session: SessionDep) -> Response:
     """Show the current curves and all versions."""
-    versions = fits.list_fits(session, PageRequest.of_address(request, per_page=PER_PAGE))
+    versions = fits.list_fits(session, page_of_address(request, per_page=PER_PAGE))
     current = fits.current_fits(session)
     page = CurvesPage(
         title="Fitted curves",

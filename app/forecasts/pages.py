@@ -31,7 +31,7 @@ from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.file_names import file_name
-from app.web.paging import PageRequest
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from planner_core.contracts.forecasts import Resized
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
@@ -108,7 +108,7 @@ class StructureForecastPage(Page):
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
     """Show all forecasts, most urgent first."""
-    found = forecasts.list_forecasts(session, PageRequest.of_address(request))
+    found = forecasts.list_forecasts(session, page_of_address(request))
     page = ForecastsPage(
         title="Forecasts",
         section=SECTION,

@@ -17,7 +17,7 @@ from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RecentUsage, most_urgent
-from app.web.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
 from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
 from planner_core.findings import Finding

@@ -6,16 +6,15 @@ import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import IO, Self
 
+from app.jobs.starter import GRACE_S, StartedJob, Starter, end_group
 from planner_core.wire import JsonObject
 
-GRACE_S = 5.0
 LONGEST_LINE_BYTES = 64 * 2**20
 """Maximum length of a line. A report on a dump with thousands of structures is long, but never longer than this."""
 LINES_AHEAD = 1_000
@@ -25,22 +24,33 @@ class Child:
     """A child process as a context manager; leaving the context ends the process and its descendants."""
 
     def __init__(
-        self, command: Sequence[str], *, on_stderr: Callable[[str], None], kept_open: Sequence[int] = ()
+        self,
+        command: Sequence[str],
+        *,
+        on_stderr: Callable[[str], None],
+        kept_open: Sequence[int] = (),
+        starter: Starter | None = None,
     ) -> None:
-        """Start the process in its own group, without input; it inherits the open files in `kept_open`."""
+        """Start the process, without input.
+
+        Args:
+            command: The command.
+            on_stderr: Called with every line of the log.
+            kept_open: Open files that the process inherits.
+            starter: Starts the process if it can and no files are inherited; otherwise, the process has its own group.
+        """
         self._on_stderr = on_stderr
         # Bounded: a job that prints faster than the keeper stores must wait instead of filling the memory.
         self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=kept_open,
-            encoding="utf-8",
-            errors="replace",
-        )
+        (self._stdout, out), (self._stderr, err) = _pipe(), _pipe()
+        with out, err:
+            self._process: StartedJob | _OwnGroup
+            if starter is not None and not kept_open and starter.can_start(command):
+                self._process = starter.start(command, stdout=out.fileno(), stderr=err.fileno())
+            else:
+                self._process = _OwnGroup(
+                    command, stdout=out.fileno(), stderr=err.fileno(), kept_open=kept_open
+                )
         # Two threads, because a process blocks once either of its pipes is full.
         self._threads = [
             threading.Thread(target=self._read_stdout, daemon=True),
@@ -59,7 +69,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process ID, which is also the ID of its process group."""
+        """The ID of its process group, and of the process itself unless a starter started it."""
         return self._process.pid
 
     def events(self, *, every_s: float) -> Iterator[JsonObject | None]:
@@ -88,12 +98,7 @@ class Child:
 
     def stop(self) -> None:
         """End the process and its descendants: with SIGTERM, then with SIGKILL."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if self._process.poll() is None:
-                self._signal(number)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(GRACE_S)
-        self._signal(signal.SIGKILL)  # descendants that outlive the process
+        self._process.end()
         while any(
             thread.is_alive() for thread in self._threads[:1]
         ):  # unblock a reader thread that waits for room in the queue
@@ -101,13 +106,8 @@ class Child:
                 self._lines.get(timeout=0.05)
         for thread in self._threads:
             thread.join(GRACE_S)
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        for stream in (self._stdout, self._stderr):
+            stream.close()
 
     def _parsed(self, line: str) -> JsonObject | None:
         try:
@@ -120,15 +120,40 @@ class Child:
         return None
 
     def _read_stdout(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - a pipe was requested above
-        for line in _lines(self._process.stdout):
+        for line in _lines(self._stdout):
             self._lines.put(line)
         self._lines.put(None)
 
     def _read_stderr(self) -> None:
-        assert self._process.stderr is not None  # noqa: S101
-        for line in _lines(self._process.stderr):
+        for line in _lines(self._stderr):
             self._on_stderr(line)
+
+
+class _OwnGroup:
+    """A process that leads its own process group."""
+
+    def __init__(self, command: Sequence[str], *, stdout: int, stderr: int, kept_open: Sequence[int]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+            pass_fds=kept_open,
+        )
+        self.pid = self._process.pid
+
+    def wait(self) -> int:
+        return self._process.wait()
+
+    def end(self) -> None:
+        end_group(self._process)
+
+
+def _pipe() -> tuple[IO[str], IO[bytes]]:
+    """Return the end of a pipe for reading text, and the end for writing."""
+    reading, writing = os.pipe()
+    return os.fdopen(reading, encoding="utf-8", errors="replace"), os.fdopen(writing, "wb")
 
 
 def _lines(stream: IO[str]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from app.jobs.child import Child
 from app.jobs.log import Log
 from app.jobs.models import JobState
 from app.jobs.service import Job
+from app.jobs.starter import Starter
 from app.settings import Settings
 from planner_core.errors import PlannerError
 
@@ -65,6 +66,7 @@ class Keeper(ABC):
         at_once: int | None = None,
         on_progress: Callable[[str, int, int, str], None] | None = None,
         on_line: Callable[[str], None] | None = None,
+        starter: Starter | None = None,
     ) -> None:
         """Prepare the keeper without claiming the run.
 
@@ -75,6 +77,7 @@ class Keeper(ABC):
             at_once: Maximum number of runs in progress at one time; None means the limit in the settings.
             on_progress: Called with the stage, the amount done, the total, and a sentence.
             on_line: Called with every line of the log.
+            starter: Starts the processes that it can start.
         """
         self._database = database
         self._settings = settings
@@ -82,6 +85,7 @@ class Keeper(ABC):
         self._at_once = settings.jobs_at_once if at_once is None else at_once
         self._on_progress = on_progress
         self._on_line = on_line
+        self._starter = starter
         self._owner = owner_name()
         self._log = Log()
         self._lock = threading.Lock()
@@ -192,7 +196,7 @@ class Keeper(ABC):
         self._say(f"started: {command[len(processes.PYTHON)]}")
         processes.work_dir(self._settings).mkdir(parents=True, exist_ok=True)
         self._last_words = ""
-        return Child(command, on_stderr=self._hear, kept_open=kept_open)
+        return Child(command, on_stderr=self._hear, kept_open=kept_open, starter=self._starter)
 
     def _hear(self, line: str) -> None:
         self._last_words = line.strip()[:LONGEST_LAST_WORDS]

@@ -25,7 +25,9 @@ WHAT_TO_DO_AT_THE_TERMINAL = (
 )
 WHAT_TO_DO = f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept until then, and read as soon as the packages are installed."
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
-NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
+NIGHT, SIMULATE, STARTER = "spark_jobs.night", "spark_jobs.simulate", "spark_jobs.starter"
+STARTED_OFTEN = (INGEST, ROLLUP)
+"""The jobs that take less time than importing their packages, if their input is small."""
 WORK = "jobs"
 MASTER_VARIABLE = "SPARK_MASTER"
 """The environment variable that selects Spark's master: the cores of this machine, or a cluster."""

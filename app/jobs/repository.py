@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
-from app.database.session import hold_lock
+from app.database.transactions import hold_lock
 from app.jobs.kinds import kind_of, names_alone
 from app.jobs.models import JobRun, JobState
 

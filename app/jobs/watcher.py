@@ -103,6 +103,9 @@ class Watcher:
                 self.look()
             except (PlannerError, DBAPIError, OSError) as error:  # the next attempt may succeed
                 logger.error("Jobs cannot be started now: %s", error)
+            except Exception:
+                # Without this thread, no job would start until the service is restarted.
+                logger.exception("Jobs cannot be started now, because of a defect in cfplan.")
             self._poked.wait(EVERY_S)
             self._poked.clear()
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from app.nightly.keeper import NightKeeper
     from app.nightly.models import NightlyRun
     from app.nightly.service import RunDetails
+    from app.paging import ResultPage
     from app.settings import Settings
-    from app.web.paging import ResultPage
     from planner_core.contracts.fits import Estimate
     from planner_core.wire import Answer
 
@@ -184,7 +184,7 @@ def _summary(run: RunDetails) -> Iterator[str]:
 
 def _curves(arguments: argparse.Namespace) -> int:
     from app.fits import fits
-    from app.web.paging import MOST_PER_PAGE, PageRequest
+    from app.paging import MOST_PER_PAGE, PageRequest
 
     def curves(session: Session, page: int) -> ResultPage[Fit]:
         return fits.list_fits(session, PageRequest(page, MOST_PER_PAGE), current_only=arguments.current)
@@ -194,7 +194,7 @@ def _curves(arguments: argparse.Namespace) -> int:
 
 def _forecasts(arguments: argparse.Namespace) -> int:
     from app.forecasts import service
-    from app.web.paging import MOST_PER_PAGE, PageRequest
+    from app.paging import MOST_PER_PAGE, PageRequest
 
     def forecasts(session: Session, page: int) -> ResultPage[StructureForecast]:
         return service.list_forecasts(session, PageRequest(page, MOST_PER_PAGE))

@@ -26,7 +26,7 @@ from app.nightly.schedule import Schedule
 from app.nightly.service import Run, RunPage
 from app.nightly.view import FindingLine, NewestNight, RunLine
 from app.uploads.arrivals import start_after_commit
-from app.web.paging import PageRequest
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render, root_path
 
 router = APIRouter(include_in_schema=False)
@@ -79,7 +79,7 @@ class NightlyRunPage(Page):
 @router.get("/nights")
 def nights(request: Request, session: SessionDep) -> Response:
     """Show the runs, newest first."""
-    found = service.list_runs(session, PageRequest.of_address(request))
+    found = service.list_runs(session, page_of_address(request))
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)
     removal = None if forgetting is None else jobs.job_of(forgetting)

@@ -19,7 +19,7 @@ from app.nightly import repository
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
-from app.web.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import Finding
 from planner_core.wire import Answer, Hidden

@@ -162,10 +162,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 def _revision(database: Database) -> str | None:
     """Return the revision, without creating a database file."""
-    # SQLite creates a missing file as soon as it connects.
-    if database.is_sqlite and not Path(str(database.url.database)).exists():
-        return None
-    return database.revision()
+    return None if database.is_missing else database.revision()
 
 
 def _list(arguments: argparse.Namespace) -> int:

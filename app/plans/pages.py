@@ -16,6 +16,7 @@ from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown,
 from app.database.session import SessionDep
 from app.fits.kept import curves_for
 from app.fits.resolve import curve_of, evaluate
+from app.paging import ResultPage
 from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
@@ -44,7 +45,7 @@ from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
 from app.web.charts import ChartWithTable
 from app.web.field_values import digits_in
-from app.web.paging import PageRequest, ResultPage
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from planner_core import CORE_VERSION
 from planner_core.document.model import PlanDocument
@@ -229,7 +230,7 @@ class AdvicePage(Page):
 def plans(request: Request, session: SessionDep) -> Response:
     """List the plans, sorted by name."""
     search = request.query_params.get("search", "").strip()[:100]
-    found = service.list_plans(session, PageRequest.of_address(request), search=search or None)
+    found = service.list_plans(session, page_of_address(request), search=search or None)
     deleted = service.list_deleted(session)
     undone = request.query_params.get("deleted", "")
     context = ListPage(
@@ -266,7 +267,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
     lines = structure_lines(stored)
     definition = stored.structure(structure)
     queues = definition.queues if definition is not None else []
-    asked = PageRequest.of_address(request, per_page=QUEUES_PER_PAGE)
+    asked = page_of_address(request, per_page=QUEUES_PER_PAGE)
     first, last = asked.offset, asked.offset + asked.per_page
     context = StructurePage(
         title=f"{item['cfrm_name']} in {name}",

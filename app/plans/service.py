@@ -20,6 +20,7 @@ from app.database.engine import Database, DatabaseUnusable
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
+from app.paging import MOST_PER_PAGE, PageRequest
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
@@ -43,7 +44,6 @@ from app.plans.stored import (
     etag,
 )
 from app.web.field_values import digits_in
-from app.web.paging import MOST_PER_PAGE, PageRequest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import Finding

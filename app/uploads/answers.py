@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from app.paging import ResultPage
 from app.uploads.qsg_map import SYSTEM_PATTERN, GroupMapping
 from app.uploads.service import StoredUpload
 from app.web.answers import Answer
-from app.web.paging import ResultPage
 from planner_core import wire
 from planner_core.findings import Finding
 from planner_core.inputs import KINDS

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from app.database.engine import Database
-from app.database.session import after_commit
+from app.database.transactions import after_commit
 from app.jobs.watcher import Watcher
 from app.settings import Settings
 from app.uploads import files, service

@@ -60,6 +60,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.jobs import processes
     from app.jobs.child import Child
+    from app.jobs.starter import Starter
     from app.uploads import qsg_map
     from app.uploads.ingest_keeper import read_report
     from app.uploads.service import UploadDetails
@@ -72,7 +73,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     given = qsg_map.gathered(arguments.qsg)
     paths = [_file(path) for path in arguments.files]
     database: Database
-    with open_database() as (database, settings):
+    with open_database() as (database, settings), Starter() as starter:
         check_packages()
         with database.session(writes=bool(given)) as session:
             qsg_map.put_all(session, given)
@@ -83,7 +84,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         asks: list[JsonObject] = []
         report: JsonObject | None = None
         meter = Meter()
-        with Child(command, on_stderr=meter.say) as child:
+        with Child(command, on_stderr=meter.say, starter=starter) as child:
             for event in child.events(every_s=1.0):
                 kind = None if event is None else event.get("event")
                 if event is not None and kind == "progress":
@@ -107,7 +108,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
                 qsg_map.put_all(session, brought)
         # Done for files that were stored before as well, because the earlier process may have ended before its roll-up.
         if found.days:
-            store_days(database, settings, found.days)
+            store_days(database, settings, found.days, starter)
         drop_what_history_dropped(database, found)
     return code if code >= 0 else found.exit_code
 

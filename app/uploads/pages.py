@@ -17,6 +17,7 @@ from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job, JobProgress, stage_title
+from app.paging import ResultPage
 from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, qsg_map, service
@@ -27,7 +28,7 @@ from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
 from app.web.forms import FormField, filled, read_pairs
-from app.web.paging import PageRequest, ResultPage
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render, root_path
 from planner_core.contracts.ingest import AskedQueueManager, Asks
 from planner_core.errors import FieldProblem
@@ -144,7 +145,7 @@ class QsgMapPage(Page):
 @router.get("/uploads")
 def uploads(request: Request, session: SessionDep) -> Response:
     """Show all uploads, newest first."""
-    found = service.list_uploads(session, PageRequest.of_address(request))
+    found = service.list_uploads(session, page_of_address(request))
     context = UploadsPage(
         title="Uploads",
         section=SECTION,

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.database.session import hold_lock
+from app.database.transactions import hold_lock
 from app.jobs.models import JobRun, JobState
 from app.uploads.models import QsgMapping, Upload
 

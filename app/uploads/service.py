@@ -20,12 +20,13 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
-from app.database.session import after_commit
+from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
+from app.paging import PageRequest, ResultPage
 from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
 from app.uploads import files, qsg_map, repository
@@ -33,7 +34,6 @@ from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
-from app.web.paging import PageRequest, ResultPage
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.paging import ResultPage
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
@@ -22,7 +23,6 @@ from app.usage.measured import (
 from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
 from app.usage.planning import Backlog, DraftPlan, MeasuredBasis, PlanQuestion, Sizes
-from app.web.paging import ResultPage
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding

@@ -18,9 +18,11 @@ from app.command_line import commands_of, write
 
 if TYPE_CHECKING:
     from app.database.engine import Database
+    from app.jobs.starter import Starter
     from app.settings import Settings
 
 EXIT_OK, EXIT_NOTHING = 0, 1
+STDERR = 2
 
 
 def add_history(history: argparse.ArgumentParser) -> None:
@@ -83,16 +85,17 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _rollup(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
+    from app.jobs.starter import Starter
 
     del arguments
-    with open_database() as (database, settings):
+    with open_database() as (database, settings), Starter() as starter:
         check_packages()
-        stored = store_days(database, settings, [])
+        stored = store_days(database, settings, [], starter)
     write(f"{stored}\n")
     return EXIT_OK
 
 
-def store_days(database: Database, settings: Settings, days: Sequence[str]) -> str:
+def store_days(database: Database, settings: Settings, days: Sequence[str], starter: Starter) -> str:
     """Roll up days and store the results in one transaction; return a sentence about them."""
     from app.jobs import processes
     from app.usage.rollups import read_lines, store_rollups
@@ -103,13 +106,12 @@ def store_days(database: Database, settings: Settings, days: Sequence[str]) -> s
     with tempfile.TemporaryDirectory(dir=folder) as made:
         path = Path(made) / "rollup.jsonl"
         with path.open("wb") as file:
-            done = subprocess.run(
-                processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
-            )
+            job = starter.start(processes.rollup_command(settings, days), stdout=file.fileno(), stderr=STDERR)
+            code = job.wait()
         # A job that was killed after its last line has printed everything; store_rollups checks for that line.
-        if done.returncode > 0:
+        if code > 0:
             msg = (
-                f"The history is stored, but the aggregation failed with exit code {done.returncode}; see above. "
+                f"The history is stored, but the aggregation failed with exit code {code}; see above. "
                 "`cfplan history rollup` tries again."
             )
             raise PlannerError(msg)

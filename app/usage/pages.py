@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
+from app.paging import ResultPage
 from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.usage import periods, service
@@ -32,7 +33,7 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
 from app.web.file_names import file_name
-from app.web.paging import PageRequest, ResultPage
+from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
@@ -139,7 +140,7 @@ class QueuePage(Page):
 def structures(request: Request, session: SessionDep) -> Response:
     """Show all measured structures, sorted by group and name."""
     search = request.query_params.get("search", "").strip()[:100]
-    found = service.list_structures(session, PageRequest.of_address(request), search=search or None)
+    found = service.list_structures(session, page_of_address(request), search=search or None)
     page = UsageListPage(
         title="Measured usage",
         section="usage",

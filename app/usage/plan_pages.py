@@ -15,6 +15,7 @@ from app.database.session import SessionDep
 from app.errors import Conflict
 from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
+from app.paging import MOST_PER_PAGE, PageRequest
 from app.plans import service as plans
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanNameInvalid
@@ -25,7 +26,6 @@ from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
 from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
 from app.web.forms import FormField
-from app.web.paging import MOST_PER_PAGE, PageRequest
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.database.types import AnyRow
 from app.errors import NotFound
 from app.fits import fits
+from app.paging import PageRequest, ResultPage
 from app.plans.stored import PlanReference
 from app.uploads import qsg_map
 from app.usage import repository
@@ -41,7 +42,6 @@ from app.usage.observed import (
 )
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
-from app.web.paging import PageRequest, ResultPage
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.plan.result import PlanResult
 from planner_core.wire import copied

@@ -1,59 +1,21 @@
-"""Lists of results, one page at a time.
-
-A feature with a list needs four things:
-
-1. A subclass that gives the list its member name in JSON; it is the response type of the REST endpoint::
-
-       @dataclass(frozen=True, slots=True)
-       class UploadPage(ResultPage[StoredUpload]):
-           items: Annotated[tuple[StoredUpload, ...], Field(serialization_alias="uploads")]
-
-2. A service function that takes a `PageRequest`, gives its `offset` and `per_page` to the repository and returns
-   `UploadPage.of(items, total, asked)`.
-3. The parameter `asked: PageParameters` of the REST endpoint, or `PageRequest.of_address(request)` on a page.
-4. On the page, one field with the result, and in the template `{{ pager(uploads, "/uploads") }}` of `_macros.html`
-   (a third argument holds the other parameters of the address, such as a search).
-"""
+"""The requested page of a list: in the parameters of a REST endpoint, or in the address of a web page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated
 
 from fastapi import Depends, Query, Request
-from pydantic import Field
 
+from app.paging import MOST_PAGES, MOST_PER_PAGE, USUAL_PER_PAGE, PageRequest
 from app.web.field_values import digits_in
-from planner_core.findings import Finding
-from planner_core.units import ceil_div
-from planner_core.wire import Answer
-
-MOST_PER_PAGE = 200
-MOST_PAGES = 1_000_000
-USUAL_PER_PAGE = 50
-
-Item = TypeVar("Item")
 
 
-class PageRequest(NamedTuple):
-    """The requested page of a list, counted from 1."""
-
-    page: int = 1
-    per_page: int = USUAL_PER_PAGE
-
-    @property
-    def offset(self) -> int:
-        """The number of items before this page."""
-        return (self.page - 1) * self.per_page
-
-    @classmethod
-    def of_address(cls, request: Request, *, per_page: int = USUAL_PER_PAGE) -> Self:
-        """Return the request for the page whose number is in the address of a web page."""
-        text = request.query_params.get("page", "")
-        # A user who edits an address should see the list, not an error, so anything unreadable means the first page.
-        number = digits_in(text, most=len(str(MOST_PAGES)) - 1)
-        return cls(number or 1, per_page)
+def page_of_address(request: Request, *, per_page: int = USUAL_PER_PAGE) -> PageRequest:
+    """Return the request for the page whose number is in the address of a web page."""
+    text = request.query_params.get("page", "")
+    # A user who edits an address should see the list, not an error, so anything unreadable means the first page.
+    number = digits_in(text, most=len(str(MOST_PAGES)) - 1)
+    return PageRequest(number or 1, per_page)
 
 
 def _parameters(
@@ -64,26 +26,3 @@ def _parameters(
 
 
 PageParameters = Annotated[PageRequest, Depends(_parameters)]
-
-
-@dataclass(frozen=True, slots=True)
-class ResultPage(Answer, Generic[Item]):
-    """One page of a list, with the total number of items."""
-
-    items: tuple[Item, ...]
-    total: Annotated[int, Field(description="Items on all pages.")]
-    page: int
-    pages: Annotated[int, Field(description="Number of pages, at least 1.")]
-    per_page: int
-    findings: tuple[Finding, ...] = ()
-
-    @classmethod
-    def of(cls, items: Sequence[Item], total: int, asked: PageRequest) -> Self:
-        """Return the requested page; a page after the last one is empty."""
-        return cls(
-            items=tuple(items),
-            total=total,
-            page=asked.page,
-            pages=max(ceil_div(total, asked.per_page), 1),
-            per_page=asked.per_page,
-        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 import app.database.engine as db
-from app.database.engine import Database, DatabaseUnusable, alembic_config, database_url
+from app.database.engine import SCHEMA_REVISION, Database, DatabaseUnusable, alembic_config, database_url
 from app.database.types import Base
 from app.plans import service
 from tests.app.plans.support import plan
@@ -174,6 +176,26 @@ def test_server_database_is_migrated_only_on_request(url: URL) -> None:
     database.prepare()
     assert database.revision() == head()
     database.close()
+
+
+def test_old_schema_is_upgraded_at_the_first_use(url: URL) -> None:
+    old = Database(url)
+    old.upgrade(FIRST)
+    old.close()
+    database = Database(url, migrates=True)
+    database.prepare()
+    assert database.revision() == head() == SCHEMA_REVISION
+    database.close()
+
+
+def test_alembic_is_not_imported_for_a_current_schema(tmp_path: Path) -> None:
+    """Every command and job that opens the database would otherwise need a third of a second more CPU time."""
+    Database(database_url("", data_dir=tmp_path)).prepare()
+    use = (
+        "import sys; from pathlib import Path; from app.database.engine import Database, database_url; "
+        "Database(database_url('', data_dir=Path(sys.argv[1]))).prepare(); assert 'alembic' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", use, str(tmp_path)], check=True)
 
 
 def test_every_revision_has_a_date_in_its_name_and_a_description() -> None:

@@ -15,6 +15,7 @@ from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
 from app.jobs.service import JobProgress
 from app.nightly.view import FindingLine
+from app.paging import PageRequest, ResultPage
 from app.plans.changes_pages import ChangeRow, document_changes
 from app.plans.charts import fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
@@ -39,7 +40,6 @@ from app.usage.service import Span
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.forms import FormField
-from app.web.paging import PageRequest, ResultPage
 from app.web.style_guide.ahead import ahead
 from app.web.style_guide.placement import placement
 from app.web.style_guide.questions import questions

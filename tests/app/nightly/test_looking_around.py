@@ -21,9 +21,9 @@ from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.looking_around import SimulationKeeper
 from app.nightly.models import Trigger
+from app.paging import PageRequest
 from app.settings import Settings
 from app.usage import service as usage
-from app.web.paging import PageRequest
 from tests.app.nightly.support import let_go, measured, night, order, put_days, queue, read, results, work
 
 

@@ -22,9 +22,9 @@ from app.jobs.models import JobState
 from app.keeper import keeper_of
 from app.nightly import looking_around, repository, service
 from app.nightly.models import FitState, Trigger
+from app.paging import PageRequest
 from app.settings import Settings
 from app.usage import service as usage
-from app.web.paging import PageRequest
 from tests.app.nightly.support import RESULTS, command, command_process, queue, results, settings_for, work
 
 pytestmark = [

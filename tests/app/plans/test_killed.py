@@ -6,11 +6,7 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -20,7 +16,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import plan_answer
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.plans.support import plan
-from tests.packaging.pins import ROOT
+from tests.forked_on_request import Parent, parent_of
 
 pytestmark = pytest.mark.long
 
@@ -28,38 +24,17 @@ SAVES = 1.5
 """Kills are within the time of this many saves, as measured for the first save on this machine."""
 
 
-@contextmanager
-def saver(database: Database) -> Iterator[subprocess.Popen[str]]:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.app.plans.saver",
-        database.url.render_as_string(hide_password=False),
-    ]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def kill_a_child(process: subprocess.Popen[str], *, after_s: float | None) -> int:
+def kill_a_child(saver: Parent, *, after_s: float | None) -> int:
     """Start a child, kill it after this time or its first save, and return the last version it reported as saved."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    word, child = process.stdout.readline().split()
-    assert word == "child"
+    child = saver.start("go")
     said = 0
     if after_s is None:
-        said = int(process.stdout.readline().split()[1])
+        said = int(saver.read()[1])
     else:
         time.sleep(after_s)
-    os.kill(int(child), signal.SIGKILL)
-    while (line := process.stdout.readline().split()) != ["gone"]:
-        said = int(line[1])
+    os.kill(child, signal.SIGKILL)
+    for _, number in saver.lines_until_gone():
+        said = int(number)
     return said
 
 
@@ -88,12 +63,12 @@ def kill_often(database: Database, kills: int) -> None:
     with database.session(writes=True) as session:
         service.save_plan(session, "SQ03", plan())
     numbers = []
-    with saver(database) as process:
+    with parent_of("tests.app.plans.saver", database.url.render_as_string(hide_password=False)) as saver:
         began = time.monotonic()
-        assert kill_a_child(process, after_s=None) == 2
+        assert kill_a_child(saver, after_s=None) == 2
         longest_s = SAVES * (time.monotonic() - began)
         for _ in range(kills):
-            said = kill_a_child(process, after_s=moments.uniform(0, longest_s))
+            said = kill_a_child(saver, after_s=moments.uniform(0, longest_s))
             found = check_whole(database)
             assert found >= said, "a version reported as saved is missing"
             numbers.append(found)

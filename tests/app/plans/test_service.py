@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.paging import PageRequest
 from app.plans import service
 from app.plans.stored import StoredVersion
-from app.web.paging import PageRequest
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused

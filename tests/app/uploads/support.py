@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,16 @@ def times_read(settings: Settings) -> int:
 
 def whole_files(data_dir: Path) -> list[str]:
     return sorted(files.whole_files(data_dir, older_than_s=-1))
+
+
+def running_in(folder: Path) -> list[int]:
+    """Return the processes, other than this one, whose environment at their start named the folder of a test."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has ended, or belongs to another user
+            if os.fsencode(folder) in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
 
 
 def files_on_their_way(data_dir: Path) -> list[str]:

@@ -17,7 +17,7 @@ from app.cli import main
 from app.database.engine import Database
 from app.jobs import processes
 from app.uploads import qsg_map
-from tests.app.uploads.support import DAY, READS, history, settings_for
+from tests.app.uploads.support import DAY, READS, history, running_in, settings_for, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -240,7 +240,13 @@ def test_limits_on_compressed_files_are_passed_to_the_reader(
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
-def test_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_interrupted_command_leaves_no_reader_behind(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
     path = dump(tmp_path, "say decoding 1 2\nhang\n")
     program = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
     with subprocess.Popen(
@@ -253,8 +259,8 @@ def test_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert "reading" in process.stderr.readline()
         time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
+        assert len(running_in(tmp_path)) > 1
+        process.send_signal(number)
         process.communicate()
-    assert process.returncode == 130
-    running = [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
-    assert not any(path.encode() in each for each in running)
+    assert process.returncode == code
+    wait_until(lambda: not running_in(tmp_path))

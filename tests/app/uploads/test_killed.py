@@ -9,10 +9,8 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,9 +19,9 @@ from sqlalchemy import URL, text
 from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
+from app.paging import PageRequest
 from app.settings import Settings
 from app.uploads import files, service
-from app.web.paging import PageRequest
 from tests.app.uploads.support import (
     DAY,
     job,
@@ -34,29 +32,22 @@ from tests.app.uploads.support import (
     wait_until,
     whole_files,
 )
+from tests.forked_on_request import Parent, parent_of
 
 pytestmark = pytest.mark.long
 
 MOMENTS = random.Random(20261121)
 LONGEST_S = 0.15
 PIECE = os.urandom(2**16)
-SERVE = "import sys; from app.cli import main; sys.exit(main(['serve', '--port', sys.argv[1]]))"
 
 
-@contextmanager
-def service_process(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Run the service in a separate process, without its jobs."""
+def start_service(server: Parent) -> tuple[int, int]:
+    """Start the service, without its jobs, and return the number of its process and its port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    environment = {**os.environ, **settings.as_environment()}
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(port)], env=environment, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            wait_until(lambda: answers(port))
-            yield process, port
-        finally:
-            process.kill()
+        port: int = probe.getsockname()[1]
+    service_id = server.start(str(port))
+    wait_until(lambda: answers(port))
+    return service_id, port
 
 
 def answers(port: int) -> bool:
@@ -65,12 +56,12 @@ def answers(port: int) -> bool:
     return False
 
 
-def send_until_killed(port: int, process: subprocess.Popen[bytes], *, after_s: float) -> bool:
+def send_until_killed(port: int, service_id: int, *, after_s: float) -> bool:
     """Upload a file, kill the service after this time, and return whether it had confirmed the upload."""
     pid = os.fork()
     if pid == 0:
         time.sleep(after_s)
-        os.kill(process.pid, signal.SIGKILL)
+        os.kill(service_id, signal.SIGKILL)
         os._exit(0)
     content = PIECE * 400 + os.urandom(8)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -80,7 +71,6 @@ def send_until_killed(port: int, process: subprocess.Popen[bytes], *, after_s: f
         status = connection.getresponse().status
     connection.close()
     os.waitpid(pid, 0)
-    process.wait()
     return status == 201
 
 
@@ -100,13 +90,16 @@ def check_whole(database: Database, settings: Settings) -> int:
 def kill_uploads(database: Database, settings: Settings, kills: int) -> None:
     """Interrupt this many uploads; after one that finished before its kill, the next kill comes earlier."""
     kept, latest_s = 0, LONGEST_S
-    while kills:
-        with service_process(settings) as (process, port):
-            if send_until_killed(port, process, after_s=MOMENTS.uniform(0, latest_s)):
+    environment = {**os.environ, **settings.as_environment()}
+    with parent_of("tests.app.uploads.server", environment=environment) as server:
+        while kills:
+            service_id, port = start_service(server)
+            if send_until_killed(port, service_id, after_s=MOMENTS.uniform(0, latest_s)):
                 kept, latest_s = kept + 1, latest_s * 0.8
             else:
                 kills -= 1
-        assert check_whole(database, settings) >= kept, "an upload confirmed as stored is missing"
+            assert list(server.lines_until_gone()) == []
+            assert check_whole(database, settings) >= kept, "an upload confirmed as stored is missing"
     for path in (settings.data_dir / "uploads" / "incoming").glob("*"):
         os.utime(path, (1, 1))
     files.remove_abandoned(settings.data_dir)

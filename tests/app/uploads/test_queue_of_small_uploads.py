@@ -29,6 +29,7 @@ from tests.app.uploads.support import (
     job_id_of,
     keep,
     log,
+    running_in,
     settings_for,
     times_read,
     wait_until,
@@ -103,16 +104,16 @@ def test_killed_reader_and_damaged_file_fail_alone(
     assert history(settings, contents[4]) is not None
 
 
-def test_killed_keeper_leaves_the_rest_of_the_queue(
-    database: Database, settings: Settings, environment: dict[str, str]
+def test_killed_keeper_leaves_the_rest_of_the_queue_and_no_reader(
+    database: Database, settings: Settings, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    # A reader outlives its killed keeper, so this one ends by itself.
-    ids = queued(database, settings, [READS, "say decoding 1 10\nwait 20\n", f"{READS}# last\n"])
+    ids = queued(database, settings, [READS, "say decoding 1 10\nhang\n", f"{READS}# last\n"])
     with subprocess.Popen(processes.keeper_command(ids[0]), env=environment) as process:
         wait_until(lambda: job(database, ids[1]).stage == "decoding")
         process.kill()
     assert states(database, ids) == [JobState.DONE, JobState.RUNNING, JobState.QUEUED]
     assert times_read(settings) == 1
+    wait_until(lambda: not running_in(tmp_path))
 
 
 def test_stopped_keeper_starts_no_further_upload(

@@ -12,13 +12,13 @@ import pytest
 from sqlalchemy import text
 
 from app.database.engine import Database
-from app.database.session import after_commit
+from app.database.transactions import after_commit
 from app.errors import FieldsInvalid, JobBusy, NotFound, NotKept
 from app.jobs import service as jobs
 from app.jobs.models import JobState
+from app.paging import PageRequest
 from app.uploads import files, qsg_map, service
 from app.uploads.service import UploadDetails, UploadOutcome
-from app.web.paging import PageRequest
 from tests.app.uploads.support import job_id_of, keep, placed, set_state, whole_files
 
 STALE = timedelta(seconds=60)

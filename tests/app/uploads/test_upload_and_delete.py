@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.errors import JobBusy, NotFound
 from app.jobs.models import JobState
+from app.paging import PageRequest
 from app.uploads import files, repository, service
 from app.uploads.service import UploadDetails, UploadOutcome
-from app.web.paging import PageRequest
 from tests.app.uploads.support import NOTHING_SAID, job_id_of, keep, placed, received, set_state, whole_files
 
 AT_NINE = UploadDetails(observed_at="2024-11-21T09:00", zone="UTC")

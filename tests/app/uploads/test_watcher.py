@@ -62,6 +62,30 @@ def test_starting_service_reads_waiting_uploads(database: Database, settings: Se
     made.stop()
 
 
+def test_unexpected_error_does_not_end_the_thread(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looked: list[Watcher] = []
+
+    def look(watcher: Watcher) -> int:
+        looked.append(watcher)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Watcher, "look", look)
+    made = Watcher(database, settings)
+    made.start()
+    try:
+        wait_until(lambda: len(looked) == 1)
+        made.poke()
+        wait_until(lambda: len(looked) == 2)
+    finally:
+        made.stop()
+    records = [record for record in caplog.records if record.name == "cfplan.jobs"]
+    assert "defect in cfplan" in records[0].message
+    assert records[0].exc_info is not None
+    assert records[0].exc_info[0] is ZeroDivisionError
+
+
 def test_killed_keeper_is_replaced(database: Database, settings: Settings, watching: Watcher) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
     watching.look()

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from app.web.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage
+from app.web.paging import page_of_address
 
 
 def address(query: str) -> Request:
@@ -27,7 +28,7 @@ def address(query: str) -> Request:
     ],
 )
 def test_unreadable_page_number_shows_the_first_page(query: str, page: int) -> None:
-    assert PageRequest.of_address(address(query)).page == page
+    assert page_of_address(address(query)).page == page
 
 
 def test_offset_counts_the_items_on_earlier_pages() -> None:

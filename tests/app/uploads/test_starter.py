@@ -1,0 +1,198 @@
+"""Jobs started as forks of one process print, end and fail as jobs that are started alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from app.jobs import processes
+from app.jobs.child import Child
+from app.jobs.starter import Starter
+from app.settings import Settings
+from tests.app.uploads.support import DAY, READS, history, running_in, settings_for, wait_until
+from tests.spark_jobs.history import dumps
+
+pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
+
+HANGS = "say decoding 1 2\nhang\n"
+Ended = tuple[int, list[str], list[str]]
+"""The exit code, and the lines of both streams."""
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    found = settings_for(URL.create("sqlite"), tmp_path)
+    for name, value in found.as_environment().items():
+        monkeypatch.setenv(name, value)
+    return found
+
+
+@pytest.fixture
+def starter() -> Iterator[Starter]:
+    with Starter() as found:
+        yield found
+
+
+def reader(settings: Settings, content: str, name: str = "night.smf") -> list[str]:
+    """Return the command that reads a file with this content."""
+    path = settings.data_dir / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content)
+    return processes.ingest_command(settings, [path])
+
+
+def outcome(command: list[str], starter: Starter | None) -> Ended:
+    err: list[str] = []
+    with Child(command, on_stderr=err.append, starter=starter) as child:
+        out = [line for line in child.lines(every_s=60) if line is not None]
+        return child.wait(), out, err
+
+
+def server(starter: Starter) -> subprocess.Popen[bytes]:
+    assert starter._process is not None
+    return starter._process
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        READS, f"ask\ndays {DAY}\n", "observe\n", "nothing\n", "noise\n", "fail 3\n", "fail 7\n", "fail x\n", "crash\n",
+        "crash-at-exit\n",
+    ],
+)  # fmt: skip
+def test_started_job_has_the_output_and_exit_code_of_its_own_process(
+    content: str, settings: Settings, starter: Starter
+) -> None:
+    command = reader(settings, content)
+    # A traceback also lists the functions that started the job.
+    alone, started = (
+        (code, out, err[-1:]) for code, out, err in (outcome(command, None), outcome(command, starter))
+    )
+    assert started == alone
+
+
+def test_jobs_of_one_starter_have_one_parent_and_nothing_in_common(
+    settings: Settings, starter: Starter
+) -> None:
+    for number, content in enumerate([READS, "fail 3\n", "fail x\n", f"{READS}# last\n"]):
+        code, out, err = outcome(reader(settings, content, f"{number}.smf"), starter)
+        assert (code, err[0]) == ({1: 3, 2: 1}.get(number, 0), f"reading {number}.smf")
+        assert [json.loads(line)["event"] for line in out][-1:] == ([] if code == 1 else ["report"])
+        if number == 0:
+            process = server(starter)
+        assert server(starter) is process
+    days = processes.rollup_command(settings, [DAY])
+    assert outcome(days, starter) == outcome(days, None)
+    assert server(starter) is process
+
+
+def test_long_arguments_and_names_that_are_no_text_are_passed_unchanged(
+    settings: Settings, starter: Starter
+) -> None:
+    names = [os.fsdecode(b"night\xff.smf"), *(f"{number:05}" * 8 for number in range(10_000))]
+    command = reader(settings, "days\n")
+    end = command.index("--")
+    code, _, _ = outcome([*command[:end], *(f"--name={name}" for name in names), *command[end:]], starter)
+    assert code == 0
+    called = history(settings, "days\n")
+    assert called is not None
+    assert called["names"] == names
+
+
+def test_killed_job_is_reported_and_the_next_one_runs(settings: Settings, starter: Starter) -> None:
+    assert outcome(reader(settings, READS), starter)[0] == 0
+    before = server(starter).pid
+    assert outcome(reader(settings, "crash\n"), starter)[0] == -signal.SIGKILL
+    assert outcome(reader(settings, READS), starter)[0] == 0
+    # Descendants of the killed job may be left, and end with the group.
+    assert server(starter).pid != before
+
+
+def test_stopped_job_ends_with_its_group(settings: Settings, starter: Starter, tmp_path: Path) -> None:
+    with Child(reader(settings, HANGS), on_stderr=lambda _: None, starter=starter) as child:
+        assert next(child.events(every_s=60)) is not None
+        assert len(running_in(tmp_path)) == 2
+    wait_until(lambda: not running_in(tmp_path))
+    assert outcome(reader(settings, READS), starter)[0] == 0
+
+
+def test_closed_socket_ends_the_job(settings: Settings, starter: Starter, tmp_path: Path) -> None:
+    with Child(reader(settings, HANGS), on_stderr=lambda _: None, starter=starter) as child:
+        assert next(child.events(every_s=60)) is not None
+        assert starter._socket is not None
+        starter._socket.shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: server(starter).poll() is not None)
+        assert list(child.lines(every_s=60)) == []
+        assert not running_in(tmp_path)
+
+
+def test_killed_starter_is_reported_by_its_job_and_replaced(settings: Settings, starter: Starter) -> None:
+    with Child(
+        reader(settings, "say decoding 1 2\nwait 1\n"), on_stderr=lambda _: None, starter=starter
+    ) as child:
+        assert next(child.events(every_s=60)) is not None
+        server(starter).kill()
+        assert child.wait() == -signal.SIGKILL
+    assert outcome(reader(settings, READS), starter)[0] == 0
+    server(starter).kill()
+    server(starter).wait()
+    assert outcome(reader(settings, READS), starter)[0] == 0
+
+
+def test_import_that_fails_is_reported_by_the_job(
+    settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "STARTED_OFTEN", (processes.INGEST, "spark_jobs.missing"))
+    code, out, err = outcome(reader(settings, READS), starter)
+    assert (code, out, err[-1]) == (1, [], "ModuleNotFoundError: No module named 'spark_jobs.missing'")
+
+
+def test_other_commands_and_inherited_files_need_their_own_process(
+    settings: Settings, starter: Starter
+) -> None:
+    assert outcome([sys.executable, "-c", "print(1)"], starter) == (0, ["1"], [])
+    with Child(reader(settings, READS), on_stderr=lambda _: None, kept_open=(0,), starter=starter) as child:
+        assert child.wait() == 0
+    assert starter._process is None
+
+
+def test_real_jobs_store_and_print_the_same_in_forks(
+    settings: Settings, starter: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONPATH")
+    paths = [dumps.write(tmp_path / f"{number}.smf", range(number, number + 2)) for number in range(3)]
+    groups = dumps.GROUPS[1::2]
+    found = []
+    for way in (None, starter):
+        ours = settings.model_copy(update={"history_url": str(tmp_path / ("forks" if way else "alone"))})
+        found.append(
+            [
+                outcome(processes.ingest_command(ours, paths[:1], qsg=groups), way),
+                outcome(processes.ingest_command(ours, [*paths[1:], paths[0]], qsg=groups), way),
+                outcome(processes.ingest_command(ours, paths), way),
+                outcome(processes.rollup_command(ours, []), way),
+            ]
+        )
+    alone, forks = ([(code, plain(out)) for code, out, _ in each] for each in found)
+    assert forks == alone
+    assert [code for code, _ in forks] == [0, 0, 0, 0]
+
+
+def plain(lines: list[str]) -> list[object]:
+    """Return the events without progress, whose lines depend on the time, and without times and random identifiers."""
+    events = [json.loads(line) for line in lines]
+    for event in events:
+        event.pop("history", None)
+        for each in event.get("files", ()) if event["event"] == "report" else ():
+            for name in ("seconds", "commit_id"):
+                each.pop(name)
+    return [event for event in events if event["event"] != "progress"]
