@@ -9,7 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, filling, large_plan, message_sizes, pages, service, small_dumps, start, stored
+from bench import (
+    dumps,
+    filling,
+    large_plan,
+    load,
+    message_sizes,
+    pages,
+    scale,
+    service,
+    small_dumps,
+    start,
+    stored,
+)
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO, AIM_RATIO_REPEATED = 0.6, 0.8
@@ -18,19 +30,26 @@ AIM_SAVE_LARGEST_S, AIM_SHOW_LARGEST_S = 2.0, 0.2
 AIM_PASTED_S = 1.0
 AIM_FILLING_MS = 100
 AIM_MB_PER_S = 300
+AIM_LOAD_S = {load.PAGE: 1.0, load.SIZING: 0.25}
+AIM_ROLLED_UP_MB_PER_S = 100
 AIM_118_DUMPS_S = 20
 MEGA, KILO = 1e6, 1e3
 AIM_PAGE_MS, AIM_PAGE_KB = 15, 40
-AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
+AIM_SMALL_NIGHT_S, AIM_LONG_NIGHT_S, AIM_TIMES_SHORT_NIGHT = 15.0, 25.0, 1.2
+AIM_TIMES_DUCKDB, AIM_TIMES_DUCKDB_MANY_ROWS = 4.0, 2.0
+LARGE_NIGHT_ROWS = 20_000_000
 LEAST_S = 1e-3
+SHOWN_ERRORS = 10
 PARTS = (
     "service",
     "pages",
     "core",
     "stored",
     "filling",
+    "load",
     "start",
     "dumps",
+    "scale",
     "sizes",
     "fit",
     "forecast",
@@ -80,6 +99,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 queues=options.queues, rounds=options.rounds, with_maxdepth=with_maxdepth
             )
             _print_filling(filled, f"{options.queues} queues, {what}")
+    if "load" in wanted:
+        _print_load(
+            load.measure(
+                planners=options.load_planners, scripts=options.load_scripts, seconds=options.load_seconds
+            ),
+            f"{options.load_planners} planners and {options.load_scripts} scripts",
+        )
     if "start" in wanted:
         _print_start(start.measure(rounds=options.rounds))
         _print_small_dumps(small_dumps.measure(options.small_dumps), options.small_dumps)
@@ -88,6 +114,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
         )
         _print_dumps(size, measured)
+        _print_rolled_up(dumps.measure_roll_up(round(options.dump_mb * MEGA)))
+    if "scale" in wanted:
+        measured_scale = scale.measure(options.scale_rows, folder=options.scale_folder)
+        print(
+            f"\nA history with one-minute intervals, {measured_scale.days} days, extrapolated in proportion"
+        )
+        print("\n".join(scale.lines(measured_scale)))
+        if options.scale_page:
+            scale.write_page(measured_scale, options.scale_page)
     if "sizes" in wanted:
         message_sizes.print_tables(options.sizes_page)
     if "fit" in wanted:
@@ -112,8 +147,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             structures=options.night_structures,
             rounds=options.night_rounds,
             folder=options.night_folder,
+            large_rows=LARGE_NIGHT_ROWS if options.night_large else 0,
         )
-        night.print_night(reduced, nights, aim=AIM_TIMES_DUCKDB, aim_long=AIM_TIMES_SHORT_NIGHT)
+        aims = night.Aims(
+            AIM_SMALL_NIGHT_S,
+            AIM_LONG_NIGHT_S,
+            AIM_TIMES_SHORT_NIGHT,
+            AIM_TIMES_DUCKDB,
+            AIM_TIMES_DUCKDB_MANY_ROWS,
+        )
+        night.print_night(reduced, nights, aims)
 
 
 def _print_service(served: dict[str, service.Served], what: str, *, aim: float) -> None:
@@ -184,6 +227,29 @@ def _print_filling(found: dict[str, filling.Filled], what: str) -> None:
     print(f"{'aim for the page':<26}{AIM_FILLING_MS:>9}")
 
 
+def _print_load(found: load.Load, what: str) -> None:
+    print(f"\nOne server used by {what} for {found.seconds:.0f} s; seconds,")
+    print("against the same server used by one planner and one script")
+    print(
+        f"{'':<18}{'answers':>9}{'p50':>8}{'p99':>8}{'p50 alone':>11}{'p99 alone':>11}{'ratio':>8}{'aim p99':>9}{'of aim':>8}"
+    )
+    for kind, aim in AIM_LOAD_S.items():
+        p50, p99 = (found.percentile_s(kind, percent) for percent in (50, 99))
+        p50_alone, p99_alone = (found.percentile_s(kind, percent, alone=True) for percent in (50, 99))
+        print(
+            f"{kind:<18}{found.answers(kind):>9}{p50:>8.3f}{p99:>8.3f}{p50_alone:>11.3f}{p99_alone:>11.3f}{p99 / p99_alone:>8.2f}"
+            f"{aim:>9.2f}{p99 / aim:>8.2f}"
+        )
+    for address, (p50, p99) in found.slowest_pages().items():
+        print(f"  {p50:.3f} {p99:.3f} {address}")
+    before, after = found.memory_mb
+    print(
+        f"CPU of the server {found.cpu_s:.1f} s, memory {before:.0f} to {after:.0f} MB, {len(found.errors)} errors"
+    )
+    for error in found.errors[:SHOWN_ERRORS]:
+        print(f"  {error.address}: {error.error}")
+
+
 def _print_start(found: dict[str, float]) -> None:
     print(
         "\nCommands, each in its own process; CPU milliseconds, and their ratio to two processes without cfplan"
@@ -222,6 +288,18 @@ def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
     print(f"{'aim for Arrow, one process':<26}{'':>9}{AIM_MB_PER_S:>7}")
 
 
+def _print_rolled_up(found: dumps.RolledUp) -> None:
+    size_mb = found.size_bytes / MEGA
+    for each in (found.ingest, found.roll_up):
+        print(f"{each.name:<32}{each.seconds:>8.2f} s{each.cpu_s:>8.2f} CPU s{each.peak_mb:>7.0f} MB")
+    rate = size_mb / (found.ingest.seconds + found.roll_up.seconds)
+    by_cpu = size_mb / (found.ingest.cpu_s + found.roll_up.cpu_s)
+    print(
+        f"{'both, MB/s of ' + format(size_mb, '.0f') + ' MB':<32}{rate:>8.1f}{by_cpu:>10.1f} by CPU time"
+        f"; aim {AIM_ROLLED_UP_MB_PER_S}, ratio {rate / AIM_ROLLED_UP_MB_PER_S:.2f}\n"
+    )
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
@@ -232,6 +310,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
     parser.add_argument(
         "--only", choices=PARTS, action="append", help="run only this benchmark; may be repeated"
+    )
+    parser.add_argument("--load-planners", type=int, default=load.PLANNERS, help="planners of the load run")
+    parser.add_argument("--load-scripts", type=int, default=load.SCRIPTS, help="scripts of the load run")
+    parser.add_argument(
+        "--load-seconds", type=float, default=load.SECONDS, help="duration of the load run in seconds"
     )
     parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump in MB")
     parser.add_argument("--small-dumps", type=int, default=20, help="number of small dumps to store")
@@ -265,7 +348,19 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--forecast-page", type=Path, help="write the tables into this page: docs/explanation/forecasts.md"
     )
     parser.add_argument(
-        "--night-rows", type=int, default=20_000_000, help="rows of the generated short history"
+        "--scale-rows", type=int, default=300_000, help="minimum number of rows of the large history"
+    )
+    parser.add_argument("--scale-folder", type=Path, help="folder for the large history")
+    parser.add_argument(
+        "--scale-page", type=Path, help="write the table into this page: docs/operations/scale.md"
+    )
+    parser.add_argument(
+        "--night-rows", type=int, default=2_000_000, help="rows of the generated short history"
+    )
+    parser.add_argument(
+        "--night-large",
+        action="store_true",
+        help=f"also measure the first reduction of {LARGE_NIGHT_ROWS:,} rows, which takes many minutes",
     )
     parser.add_argument(
         "--night-structures", type=int, default=200, help="structures in the generated history"

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,33 @@ def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[
             found.append(_arrow(dump, "Arrow, Spark local", "arrow-spark", work))
             found.append(_ingest(dump, "history, Spark local", work, spark=True))
         return dump.stat().st_size, found
+
+
+@dataclass(frozen=True)
+class RolledUp:
+    """The time to store a dump with one-minute intervals, and to roll up its hours."""
+
+    size_bytes: int
+    ingest: Measured
+    roll_up: Measured
+
+
+def measure_roll_up(size_bytes: int) -> RolledUp:
+    """Measure the ingest of a dump of about this size with one-minute intervals, and the roll-up of its days."""
+    from spark_jobs.smf.generate import generate_dump
+
+    with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
+        work = Path(folder)
+        dump = work / "minutes.smf"
+        generate_dump(dump, size_bytes, SEED, interval=timedelta(minutes=1))
+        _warm(dump)
+        ingest = _ingest(dump, "ingest, one-minute intervals", work, spark=False)
+        command = [sys.executable, "-m", "spark_jobs.rollup", "--history", str(work / "history-in-process")]
+        out, seconds, cpu, peak = _watched(command)
+        lines = len(out.splitlines())
+        return RolledUp(
+            dump.stat().st_size, ingest, Measured("roll-up of its days", seconds, cpu, peak, lines, {})
+        )
 
 
 def _warm(dump: Path) -> None:

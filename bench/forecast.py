@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.forecast_candidates import CANDIDATES, candidate_paths
 from bench.forecast_world import HORIZON, world
 from bench.simulated_peaks import daily_peaks
 from spark_jobs.forecast import DailyPeaks, Forecast, Level, forecast
@@ -261,6 +260,8 @@ def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats
 
 def measure_candidate(candidate: str, name: str, structures: int) -> Tally:
     """Score one of the other models on the structures of a world."""
+    from bench.forecast_candidates import candidate_paths
+
     tally = Tally()
     for number, case in cases(name, structures, first=UNSEEN):
         random = np.random.default_rng((SEED, number))
@@ -391,6 +392,9 @@ def tables_of(
 
 def candidates_of(name: str, structures: int) -> dict[str, Tally]:
     """Score all models on the same structures."""
+    # Imported here, because importing statsmodels takes seconds, and most callers score only our model.
+    from bench.forecast_candidates import CANDIDATES
+
     found = {OURS: measure_ours(name, structures, first=UNSEEN)[0]}
     if name == "simulated":
         found[KNOWING] = measure_all_knowing(structures)

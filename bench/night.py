@@ -1,4 +1,4 @@
-"""The nightly run: the first reduction compared with DuckDB and Polars, and runs over a short and a long history.
+"""The nightly run: first reductions compared with DuckDB and Polars, and runs over a small, a short and a long history.
 
 Most rows are in the short history: hourly intervals of structures, data sets and queues on each day. The long history
 adds nine times as many earlier days with one interval each, so that its runs show how the cost depends on the length of
@@ -72,9 +72,31 @@ ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STR
 """Number of rows of a structure: QEST of each queue manager, QESD if it offloads, two of 74-4, and one for each queue.
 """
 TIMES_AS_LONG = 10
+HISTORIES = ("small", "short", "long")
+MANY_ROWS = 10_000_000
+"""The number of rows from which on the aim for a large first reduction applies."""
 ROOT = Path(__file__).parents[1]
 
 Tables = dict[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Aims:
+    """The aims of the nightly run: seconds, and ratios."""
+
+    small_s: float
+    """A run over a small history."""
+    long_s: float
+    long_of_short: float
+    """A run over ten times as many days, divided by one over the short history."""
+    duckdb: float
+    """The first reduction, divided by DuckDB's."""
+    duckdb_many: float
+    """The same for at least `MANY_ROWS` rows."""
+
+    def times_duckdb(self, reductions: Reductions) -> float:
+        """Return the aim for a first reduction."""
+        return self.duckdb_many if reductions.rows >= MANY_ROWS else self.duckdb
 
 
 # ---- histories -------------------------------------------------------------------------------------------------------
@@ -441,6 +463,11 @@ class Reductions:
         """Return the median round of an engine, excluding the first round, in which the JVM is cold."""
         return statistics.median(self.seconds[engine][1:])
 
+    @property
+    def times_duckdb(self) -> float:
+        """The duration with Spark, divided by the duration with DuckDB."""
+        return self.median("Spark") / self.median("DuckDB")
+
 
 def first_reductions(url: str, *, rounds: int) -> Reductions:
     """Reduce all days with each engine in turn."""
@@ -534,27 +561,76 @@ def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: i
 
 
 def measure(
-    *, rows: int, structures: int, rounds: int, folder: Path | None
-) -> tuple[Reductions, dict[str, list[Night]]]:
-    """Create the histories and measure both parts of the nightly run."""
-    days = round(rows / (structures * HOURS * ROWS_AN_HOUR))
+    *, rows: int, structures: int, rounds: int, folder: Path | None, large_rows: int = 0
+) -> tuple[list[Reductions], dict[str, list[Night]]]:
+    """Create the histories and measure all parts of the nightly run.
+
+    Args:
+        rows: rows of the short history, whose reduction is compared with the other engines'.
+        structures: structures of all histories.
+        rounds: number of measurements of each kind.
+        folder: folder for the histories.
+        large_rows: rows of one more history, of which only the first reduction is measured; 0 for none.
+    """
+    days = days_of(rows, structures)
     before = days * (TIMES_AS_LONG - 1)
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        short, long, tenth = (str(Path(work) / name) for name in ("short", "long", "tenth"))
+        small, short, long, large = (str(Path(work) / name) for name in (*HISTORIES, "large"))
         make_history(short, range(days), structures=structures)
-        reductions = first_reductions(short, rounds=rounds)
+        reductions = [first_reductions(short, rounds=rounds)]
+        if large_rows:
+            make_history(large, range(days_of(large_rows, structures)), structures=structures)
+            reductions.append(first_reductions(large, rounds=rounds))
+            shutil.rmtree(large)
         # Copied, so that both histories have identical days at their end.
         shutil.copytree(short, long)
         make_history(long, range(-before, 0), structures=structures, hours=(11,))
-        make_history(tenth, range(days - days // TIMES_AS_LONG, days), structures=structures)
-        urls = {"a tenth": tenth, "short": short, "long": long}
+        make_history(small, range(days - max(days // TIMES_AS_LONG, 1), days), structures=structures)
+        urls = dict(zip(HISTORIES, (small, short, long), strict=True))
         return reductions, nights(urls, structures=structures, next_day=days, rounds=rounds)
 
 
-def print_night(
-    reductions: Reductions, found: Mapping[str, Sequence[Night]], *, aim: float, aim_long: float
-) -> None:
-    """Print both tables of the nightly run."""
+def days_of(rows: int, structures: int) -> int:
+    """Return the number of days with so many rows in total."""
+    return round(rows / (structures * HOURS * ROWS_AN_HOUR))
+
+
+def print_night(reductions: Sequence[Reductions], found: Mapping[str, Sequence[Night]], aims: Aims) -> None:
+    """Print the tables of the nightly run, and its lines with their aims."""
+    for each in reductions:
+        _print_reduction(each)
+    print("A nightly run with one new day, everything else reduced before; medians")
+    stages = list(dict.fromkeys(stage for of in found.values() for night in of for stage in night.stages))
+    print(f"{'history':<10}{'days':>8}{'s':>8}{'of short':>10}" + "".join(f"{stage:>13}" for stage in stages))
+    seconds = {name: statistics.median(night.seconds for night in of) for name, of in found.items()}
+    for name, of in found.items():
+        parts = [statistics.median(night.stages.get(stage, 0.0) for night in of) for stage in stages]
+        print(
+            f"{name:<10}{of[-1].days:>8}{seconds[name]:>8.1f}{seconds[name] / seconds['short']:>10.2f}"
+            + "".join(f"{part:>13.2f}" for part in parts)
+        )
+    print(f"{found['short'][-1].forecasts} forecasts in each\n")
+    days = {name: of[-1].days for name, of in found.items()}
+    lines = [
+        (f"run over {days['small']} days, s", seconds["small"], aims.small_s),
+        (f"run over {days['long']} days, s", seconds["long"], aims.long_s),
+        (
+            f"run over {days['long']} days, of one over {days['short']}",
+            seconds["long"] / seconds["short"],
+            aims.long_of_short,
+        ),
+        *(
+            (f"first reduction of {each.rows:,} rows, of DuckDB", each.times_duckdb, aims.times_duckdb(each))
+            for each in reductions
+        ),
+    ]
+    print(f"{'':<50}{'measured':>10}{'aim':>8}{'of aim':>8}")
+    for line, measured, aim in lines:
+        print(f"{line:<50}{measured:>10.2f}{aim:>8.2f}{measured / aim:>8.2f}")
+    print()
+
+
+def _print_reduction(reductions: Reductions) -> None:
     print(
         f"The first reduction: {reductions.rows:,} rows of {reductions.days} days, {reductions.megabytes:,.0f} MB of Parquet; "
         f"{os.cpu_count()} cores; looking for rows told twice included"
@@ -566,19 +642,6 @@ def print_night(
         print(
             f"{engine:<10}{median:>12.2f}{ratio:>12.2f}{seconds[0]:>14.2f}{reductions.rows / median:>14,.0f}"
         )
-    print(f"{'aim':<10}{'':>12}{aim:>12.2f}")
     print(
         f"starting Spark: {reductions.session_s:.1f} s; the three say the same: {'yes' if reductions.agree else 'NO'}\n"
     )
-    print("A night with one new day, everything else reduced before; medians")
-    stages = list(dict.fromkeys(stage for of in found.values() for night in of for stage in night.stages))
-    print(f"{'history':<10}{'days':>8}{'s':>8}{'of short':>10}" + "".join(f"{stage:>13}" for stage in stages))
-    short = statistics.median(night.seconds for night in found["short"])
-    for name, of in found.items():
-        median = statistics.median(night.seconds for night in of)
-        parts = [statistics.median(night.stages.get(stage, 0.0) for night in of) for stage in stages]
-        print(
-            f"{name:<10}{of[-1].days:>8}{median:>8.1f}{median / short:>10.2f}"
-            + "".join(f"{part:>13.2f}" for part in parts)
-        )
-    print(f"{'aim, long':<10}{'':>16}{aim_long:>10.2f}; {found['short'][-1].forecasts} forecasts in each\n")

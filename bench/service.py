@@ -26,8 +26,8 @@ from pathlib import Path
 from planner_core.wire import JsonObject
 
 CONNECTIONS = 4
-PATIENCE_S = 60.0
-"""Time for a server to start and to answer its first request."""
+PATIENCE_S = 300.0
+"""Time for a server to start and to answer its first request, on a busy machine."""
 VARIANTS = 1000
 """The number of different documents: together they have more structures than the service keeps."""
 SERVERS = ("planner", "bare-def", "bare-async")
@@ -96,6 +96,11 @@ class Server:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def memory_mb(self) -> float:
+        """Return the resident memory of the process."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
 
 def read_answer(connection: socket.socket) -> bytes:
     """Return the body of one answer, which must have status 200."""
@@ -123,7 +128,7 @@ def _receive(connection: socket.socket) -> bytes:
     return data
 
 
-def _variants(document: JsonObject) -> Iterator[JsonObject]:
+def variants(document: JsonObject) -> Iterator[JsonObject]:
     """Yield a plan, and copies in which the demand of the first queue of every structure differs."""
     for number in count():
         copied = copy.deepcopy(document)
@@ -168,7 +173,7 @@ def measure(
         is_varied: Whether every application structure differs in each request.
     """
     # Encoded before the measurement, because the client shares the machine with the servers.
-    documents = islice(_variants(document), VARIANTS) if is_varied else [document]
+    documents = islice(variants(document), VARIANTS) if is_varied else [document]
     bodies = [json.dumps(each).encode() for each in documents]
     # A multiple of the connections, because each round sends the same number of requests on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS

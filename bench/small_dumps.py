@@ -1,4 +1,4 @@
-"""Time for many small dumps: as one list of files, and as uploads in the queue of the service.
+"""Time for many small daily dumps: as one list of files, and as uploads in the queue of the service.
 
 Both ways store the same dumps in a history and a database of their own.
 """
@@ -13,16 +13,17 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from app.database.engine import Database, database_url
 from app.jobs.models import JobState
 from app.jobs.watcher import Watcher
+from app.paging import MOST_PER_PAGE, PageRequest
 from app.settings import Settings, read_settings
 from app.uploads import service
 from app.uploads.files import Incoming
 from app.uploads.service import UploadDetails
-from app.web.paging import MOST_PER_PAGE, PageRequest
 
 DUMP_BYTES = 60_000
 POLL_S = 0.1
@@ -40,13 +41,13 @@ class Ingested:
 
 def measure(dumps: int) -> dict[str, Ingested]:
     """Generate small dumps, and measure both ways to store them."""
-    from spark_jobs.smf.generate import generate_dump
+    from spark_jobs.smf.generate import FIRST_INTERVAL, generate_dump
 
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
         work = Path(folder)
         paths = [work / f"{number:04}.smf" for number in range(dumps)]
         for number, path in enumerate(paths):
-            generate_dump(path, DUMP_BYTES, number)
+            generate_dump(path, DUMP_BYTES, number, begin=FIRST_INTERVAL + timedelta(days=number))
         return {
             BY_COMMAND: _measured(lambda: _by_command(paths, work / "command")),
             BY_QUEUE: _measured(lambda: _by_queue(paths, work / "queue")),
