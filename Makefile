@@ -14,6 +14,10 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-build-
 # Looks at the interpreters of this machine, newest habit first, and takes the first that is new enough.
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 
+# Without compiled modules, every worker would rewrite the asserts of all tests, and every command and process that a
+# test starts would compile the application again. `make clean` removes them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run setup test soak bench check format findings openapi pins clean browser FORCE
 

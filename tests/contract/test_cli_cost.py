@@ -103,6 +103,31 @@ def test_structure_loads_no_model_of_plans() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
+def test_keeper_of_an_upload_loads_no_web_framework_and_no_model_of_plans() -> None:
+    """A keeper starts for each of many uploads."""
+    script = (
+        "import app.keeper, app.uploads.ingest_keeper, app.tables, sys; print(json.dumps(list(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import json; {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    modules = set(json.loads(done.stdout))
+    unwanted = {
+        "fastapi",
+        "starlette",
+        "jinja2",
+        "alembic",
+        "planner_core.document.model",
+        "app.nightly.service",
+    }
+    assert unwanted & modules == set()
+    assert "sqlalchemy" in modules
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_console_script_answers_and_exits(command: str, tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("cfplan")

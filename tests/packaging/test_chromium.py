@@ -47,6 +47,14 @@ def test_browser_on_path_is_used_without_a_named_one(programs: Path) -> None:
     assert chromium.find_chromium() == on_path
 
 
+def test_browser_without_user_interface_is_preferred_if_it_starts(programs: Path) -> None:
+    on_path = program(programs / "chromium")
+    shell = program(programs / "chromium-headless-shell")
+    assert chromium.find_chromium() == shell
+    program(shell, "exit 127")
+    assert chromium.find_chromium() == on_path
+
+
 def test_browser_that_does_not_start_is_ignored(programs: Path) -> None:
     program(programs / "chromium", "echo 'install the snap' >&2; exit 10")
     assert chromium.find_chromium() is None
@@ -61,18 +69,22 @@ def test_named_browser_that_does_not_start_is_an_error(
         chromium.find_chromium()
 
 
-def test_root_installs_the_missing_browser(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("packaged", chromium.BROWSERS)
+def test_root_installs_the_missing_browser(
+    packaged: str, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     program(
         programs / "apt-get",
         f'echo "$*" >> {programs}/log\n'
-        f'case "$*" in *"install -y"*) printf "#!/bin/sh\\nexit 0\\n" > {programs}/chromium\n'
-        f"/bin/chmod +x {programs}/chromium;; esac",
+        f'case "$*" in *" {packaged} "*) printf "#!/bin/sh\\nexit 0\\n" > {programs}/{packaged}\n'
+        f"/bin/chmod +x {programs}/{packaged};; *install*) exit 100;; esac",
     )
     assert chromium.main() == 0
-    assert chromium.find_chromium() == programs / "chromium"
+    assert chromium.find_chromium() == programs / packaged
     calls = (programs / "log").read_text(encoding="utf-8").splitlines()
-    assert [call.split()[3] for call in calls] == ["update", "install"]
+    tried = chromium.BROWSERS[: chromium.BROWSERS.index(packaged) + 1]
+    assert [call.split()[3] for call in calls] == ["update", *("install" for _ in tried)]
     assert chromium.main() == 0
     assert (programs / "log").read_text(encoding="utf-8").splitlines() == calls, "not installed twice"
 

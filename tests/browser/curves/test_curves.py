@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import poor_contrasts, violations
 from tests.browser.conftest import NewContext
-from tests.browser.keys import FOCUSED, MARK
+from tests.browser.keys import walk
 from tests.browser.test_every_page import WIDTHS_PX, unfold
 
 pytestmark = pytest.mark.browser
@@ -64,16 +64,7 @@ def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, a
 def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) -> None:
     page.goto(address)
     drawn(page)
-    expected: list[str] = page.evaluate(MARK)
-    reached = []
-    for _ in expected:
-        page.keyboard.press("Tab")
-        found = page.evaluate(FOCUSED)
-        assert found["at"] >= 0, found
-        assert found["isOutlined"], f"{found['html']} does not show that it has the focus"
-        assert found["isSeen"], f"{found['html']} has the focus and is out of sight"
-        reached.append(found["at"])
-    assert reached == list(range(len(expected)))
+    assert walk(page)
 
 
 def test_forecast_chart_shows_peaks_fan_and_levels_and_zooms_to_days(page: Page) -> None:
