@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from app.main import create_app
 from app.settings import Settings
 from app.texts.documents import example_text
-from tests.cpu import as_the_service_collects
+from tests.cpu import allowed_cpu_seconds, as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 
 pytestmark = pytest.mark.long
@@ -248,6 +248,11 @@ async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response
         return await task, time.process_time() - before, longest
 
 
+def _is_above(measured_s: float, most_s: float) -> bool:
+    # The speed of the machine is measured only if it matters.
+    return measured_s > most_s and measured_s > allowed_cpu_seconds(most_s)
+
+
 def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
     """Send a shape of 1 MB and return the problem, or None."""
     text = shape.text()
@@ -255,8 +260,8 @@ def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
         answer, cpu_s, health_s = asyncio.run(_send(app, target, text))
     faults = [
         f"status {answer.status_code}" if answer.status_code >= 500 else "",
-        f"{cpu_s:.1f} s of CPU" if cpu_s > MOST_SECONDS else "",
-        f"/healthz after {health_s:.1f} s" if health_s > HEALTH_WITHIN_S else "",
+        f"{cpu_s:.1f} s of CPU" if _is_above(cpu_s, MOST_SECONDS) else "",
+        f"/healthz after {health_s:.1f} s" if _is_above(health_s, HEALTH_WITHIN_S) else "",
         f"an answer of {len(answer.content)} bytes" if len(answer.content) > LARGEST_ANSWER_BYTES else "",
     ]
     told = ", ".join(filter(None, faults))
