@@ -52,6 +52,7 @@ from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
+from app.web.turns import PagesInTurn
 from app.whatif import api as whatif
 from planner_core import CORE_VERSION
 
@@ -204,4 +205,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
                 stall_s=settings.upload_stall_s,
             ),
         ),
+        Middleware(PagesInTurn),
     ]

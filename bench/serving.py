@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from sqlalchemy import Column, MetaData, String, Table, Text, create_engine, insert, select
 from starlette.responses import Response
 
-from app.main import create_app
+from app.main import create_app, keep_what_is_loaded
 from app.settings import Settings
 from planner_core.document.model import PlanDocument
 
@@ -79,8 +79,10 @@ SERVED: dict[str, Callable[[], FastAPI]] = {
 
 def main(which: str, descriptor: int) -> None:
     """Serve until the process ends; all servers have the same settings."""
+    application = SERVED[which]()
+    keep_what_is_loaded()  # as `cfplan serve` does; the compared servers gain from it too
     config = uvicorn.Config(
-        SERVED[which](), log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
+        application, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
     )
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
 
