@@ -11,8 +11,11 @@
   let underway = null;
   let isSent = false;
   let isChanged = false;
-  // Changes that a button made are not saved either. Only from here on, since a form may be sent before this script runs.
-  addEventListener("load", () => (isChanged ||= form.hasAttribute("data-unsaved")));
+  // Changes that a button made are not saved either. They count from the first click or key on: a form that was sent before
+  // this script ran must leave the page without a question, and browsers ask only users who have used the page.
+  for (const use of ["pointerdown", "keydown"]) {
+    addEventListener(use, () => (isChanged ||= form.hasAttribute("data-unsaved")), { capture: true, once: true });
+  }
 
   const fieldOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`);
 
