@@ -6,6 +6,7 @@ pointer of its place in the document; `field_values` reads the texts.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -23,6 +24,9 @@ Options = tuple[tuple[str, str], ...]
 MOST_PARAMETERS = 60_000
 MOST_FILES = 50
 MOST_FIELDS = 200
+DEEPEST = 8
+"""Maximum number of slashes in the name of a field in a row."""
+_ROW = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +265,20 @@ def _is_unreadable(kind: Kind, value: object) -> bool:
 def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:
     """Return the row numbers of each list in a form whose field names are JSON pointers."""
     # Rows keep their numbers when others are removed, so the numbers may have gaps.
-    found: defaultdict[str, dict[int, None]] = defaultdict(dict)
-    for key in texts:
-        parts = key.split("/")
-        for place, part in enumerate(parts):
-            if part.isdigit():
-                found["/".join(parts[:place])][int(part)] = None
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    seen: set[str] = set()
+    for name in texts:
+        # Names are sent by the client, and the pointers within a long one would take its length squared.
+        if name.count("/") > DEEPEST:
+            continue
+        at = name
+        # The fields of a row share its pointer, which is taken apart only once.
+        while at and at not in seen:
+            seen.add(at)
+            outer, _, part = at.rpartition("/")
+            if _ROW.fullmatch(part):
+                found[outer].add(int(part))
+            at = outer
     return defaultdict(list, {at: sorted(numbers) for at, numbers in found.items()})
 
 

@@ -23,6 +23,8 @@ from app.texts.documents import example_text, read_text
 from bench.plans import largest
 from planner_core.document.model import PlanDocument
 from tests.app.plans.pages.browsing import Browser, PageContent
+from tests.cpu import at_most_cpu_seconds
+from tests.hostile.field_names import NAMES_OF_NO_FIELD
 
 pytestmark = pytest.mark.long
 
@@ -470,6 +472,13 @@ def test_entered_text_is_escaped(browser: Browser) -> None:
     sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
     for path in ("/new-plan", "/plan-preview"):
         assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
+
+
+@pytest.mark.parametrize("name", NAMES_OF_NO_FIELD.values(), ids=NAMES_OF_NO_FIELD.keys())
+def test_form_with_a_name_of_no_field_is_answered(browser: Browser, name: str) -> None:
+    sent = {**browser.get("/new-plan?from=example").fields, name: "x"}
+    with at_most_cpu_seconds(5):
+        assert "The group uses" in browser.post("/plan-preview", sent).words
 
 
 def test_selected_plans_are_compared_on_one_sheet(browser: Browser) -> None:
