@@ -23,6 +23,8 @@ TENTH_ROWS, YEAR_ROWS = 106_000_000, 1_060_000_000
 YEAR_DAYS = 365
 BEGIN, END = "<!-- measured by bench.scale -->\n", "<!-- end of measured -->\n"
 STEPS = ("ingest", "roll-up", "merging of statistics")
+LEAST = 0.01
+"""Smaller figures are shown with two significant digits instead of two decimals."""
 NOT_MEASURED = "\N{EN DASH}"
 
 
@@ -95,7 +97,8 @@ def lines(found: Scale) -> list[str]:
     sizes = (found.rows, YEAR_ROWS // YEAR_DAYS, TENTH_ROWS, YEAR_ROWS)
 
     def row(name: str, value: float, unit: str, form: str = ",.2f") -> str:
-        cells = (f"{value * size / found.rows:{form}} {unit}".rstrip() for size in sizes)
+        values = (value * size / found.rows for size in sizes)
+        cells = (f"{each:{form if each >= LEAST else ',.2g'}} {unit}".rstrip() for each in values)
         return f"| {name} | {' | '.join(cells)} |"
 
     def memory(name: str, peak_mb: float) -> str:
