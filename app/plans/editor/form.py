@@ -463,7 +463,7 @@ def change(typed: Typed, action: str) -> ChangedForm:
     verb, _, at = action.partition(":")
     if verb == "add":
         return _add(typed, at, notes)
-    if verb == "remove" and re.search(r"/\d+$", at):
+    if verb == "remove" and re.search(r"/[0-9]{1,9}$", at):
         kept = {key: text for key, text in typed.items() if key != at and not key.startswith(f"{at}/")}
         return ChangedForm(kept, _after_removing(kept, at), notes)
     if verb == "text":

@@ -481,6 +481,13 @@ def test_form_with_a_name_of_no_field_is_answered(browser: Browser, name: str) -
         assert "The group uses" in browser.post("/plan-preview", sent).words
 
 
+@pytest.mark.parametrize("row", ["9" * 5_000, "\N{SUPERSCRIPT TWO}", "\N{ARABIC-INDIC DIGIT THREE}", "1\n"])
+@pytest.mark.parametrize("verb", ["add", "remove", "text", "rows", "paste", "replace"])
+def test_button_for_a_row_of_no_form_is_answered(browser: Browser, verb: str, row: str) -> None:
+    sent = {**browser.get("/new-plan?from=example").fields, "do": f"{verb}:/structures/{row}"}
+    assert browser.post("/new-plan", sent).status in (200, 422)
+
+
 def test_selected_plans_are_compared_on_one_sheet(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("OTHER", **{"/qsg": "SQ04"})
