@@ -169,7 +169,8 @@ def _print_service(served: dict[str, service.Served], what: str, *, aim: float) 
         print(
             f"{name:<14}{found.requests_per_s:>12.0f}{found.cpu_us_per_request:>16.0f}{found.answer_bytes:>14}{ratio:>8.2f}"
         )
-    print(f"{'aim':<14}{'':>42}{aim:>8.2f}\n")
+    against_def = planner.requests_per_s / served["bare-def"].requests_per_s
+    print(f"{'aim for bare-def':<56}{aim:>8.2f}\n{'of aim':<56}{against_def / aim:>8.2f}\n")
 
 
 def _print_pages(found: dict[str, pages.Served]) -> None:
@@ -181,7 +182,10 @@ def _print_pages(found: dict[str, pages.Served]) -> None:
             f"{name:<28}{each.first_ms:>8.1f}{each.median_ms:>8.1f}{each.bare_ms:>8.1f}{ratio:>8.2f}"
             f"{each.plain_bytes / KILO:>8.1f}{each.sent_bytes / KILO:>9.1f}"
         )
-    print(f"{'aim for the calculator':<28}{'':>8}{AIM_PAGE_MS:>8.1f}{'':>24}{AIM_PAGE_KB:>9.1f}\n")
+    calculator = found[pages.CALCULATOR]
+    print(f"{'aim for the calculator':<28}{'':>8}{AIM_PAGE_MS:>8.1f}{'':>24}{AIM_PAGE_KB:>9.1f}")
+    of_aim_ms, of_aim_kb = calculator.median_ms / AIM_PAGE_MS, calculator.sent_bytes / KILO / AIM_PAGE_KB
+    print(f"{'of aim':<28}{'':>8}{of_aim_ms:>8.2f}{'':>24}{of_aim_kb:>9.2f}\n")
 
 
 def _print_core(found: large_plan.Computed) -> None:
@@ -224,7 +228,8 @@ def _print_filling(found: dict[str, filling.Filled], what: str) -> None:
     print(f"{'':<26}{'median':>9}{'longest':>9}{'ratio':>8}")
     for asked, each in found.items():
         print(f"{asked:<26}{each.median_ms:>9.1f}{each.longest_ms:>9.1f}{each.median_ms / bare:>8.2f}")
-    print(f"{'aim for the page':<26}{AIM_FILLING_MS:>9}")
+    of_aim = found[filling.PAGE].median_ms / AIM_FILLING_MS
+    print(f"{'aim for the page':<26}{AIM_FILLING_MS:>9}\n{'of aim':<26}{of_aim:>9.2f}")
 
 
 def _print_load(found: load.Load, what: str) -> None:
@@ -259,6 +264,7 @@ def _print_start(found: dict[str, float]) -> None:
         print(
             f"{name:<28}{spent:>8.1f}{spent / found[start.NOTHING]:>18.2f}{spent / found[start.ARGPARSE]:>30.2f}"
         )
+    print(f"{'service, of its libraries':<28}{found[start.SERVICE] / found[start.LIBRARIES]:>8.2f}")
 
 
 def _print_small_dumps(found: dict[str, small_dumps.Ingested], dumps: int) -> None:
@@ -285,7 +291,8 @@ def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
         print(
             f"{found.name:<26}{found.seconds:>9.2f}{rate:>7.0f}{found.cpu_s:>8.2f}{found.rows:>10}{found.peak_mb:>9.0f}  {stages}"
         )
-    print(f"{'aim for Arrow, one process':<26}{'':>9}{AIM_MB_PER_S:>7}")
+    of_aim = size_bytes / MEGA / measured[0].seconds / AIM_MB_PER_S
+    print(f"{'aim for Arrow, one process':<26}{'':>9}{AIM_MB_PER_S:>7}\n{'of aim':<26}{'':>9}{of_aim:>7.2f}")
 
 
 def _print_rolled_up(found: dumps.RolledUp) -> None:

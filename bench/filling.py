@@ -27,7 +27,7 @@ from planner_core.document.reading import read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 
 PLAN = "FILLS"
-BARE = "bare-def"
+PAGE, BARE = "the page", "bare-def"
 FIRST_OUTAGE, FIRST_RATE = 60, 150
 MS_PER_S = 1000
 Ask = Callable[[int], Awaitable[None]]
@@ -84,7 +84,7 @@ async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str,
             (await bare.post("/api/v1/size", json=body)).raise_for_status()
 
         asked: dict[str, Ask] = {
-            "the page": ask_page,
+            PAGE: ask_page,
             "REST, with the document": ask_rest,
             "the core": ask_core,
             BARE: ask_bare,

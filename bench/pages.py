@@ -22,8 +22,9 @@ from app.main import create_app, keep_what_is_loaded
 from app.settings import Settings
 from app.web.compression import Compression
 
+CALCULATOR = "calculator"
 PAGES: Mapping[str, str] = {
-    "calculator": "/?messages={number}",
+    CALCULATOR: "/?messages={number}",
     "explanations of an answer": "/quick/explanations?messages={number}",
     "list of the documentation": "/docs",
     "/openapi.json": "/openapi.json",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NOTHING, ARGPARSE = "python -c pass", "python -c 'import argparse'"
+LIBRARIES, SERVICE = "import of web libraries", "import of the service"
 MAIN = (sys.executable, "-c", "from app.cli import main_entry; main_entry()")
 COMMANDS: dict[str, tuple[str, ...]] = {
     NOTHING: (sys.executable, "-c", "pass"),
@@ -30,6 +31,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "--cfcc",
         "25",
     ),
+    # What `cfplan serve` imports before it answers, and the part of it that is not cfplan's.
+    LIBRARIES: (
+        sys.executable,
+        "-c",
+        "import apscheduler.schedulers.background, fastapi, jinja2, pydantic_settings, sqlalchemy.orm, uvicorn",
+    ),
+    SERVICE: (sys.executable, "-c", "import app.main"),
     "cfplan plan": (*MAIN, "plan", "app/examples/sq03.yaml", "--output", "policy"),
 }
 

@@ -48,6 +48,7 @@ def test_benchmarks_print_both_figures_of_each_ratio() -> None:
     for aim in ("read it: strict JSON and validation", "evaluate it"):
         assert re.search(rf"^{aim}( +[\d.]+){{4}}$", done.stdout, re.MULTILINE), done.stdout
     assert re.search(r"^aim( +[\d.]+){2}\nratio to aim( +[\d.]+){2}$", done.stdout, re.MULTILINE), done.stdout
+    assert len(re.findall(r"^aim for bare-def +[\d.]+\nof aim +[\d.]+$", done.stdout, re.MULTILINE)) == 2
     assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
 
 
@@ -62,7 +63,7 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
         first, median, bare, ratio, plain, sent = map(float, found.split())
         assert min(first, median, bare, ratio) > 0
         assert 0 < sent < plain
-    assert re.search(r"^aim for the calculator +15\.0 +40\.0$", printed, re.MULTILINE)
+    assert re.search(r"^aim for the calculator +15\.0 +40\.0\nof aim +[\d.]+ +[\d.]+$", printed, re.MULTILINE)
 
 
 def test_load_of_many_users_is_compared_with_two_users(
@@ -90,6 +91,7 @@ def test_start_of_commands_is_compared_with_python(capsys: pytest.CaptureFixture
         assert re.search(rf"^{re.escape(name)}( +[\d.]+){{5}}$", printed, re.MULTILINE), printed
     for name in start.COMMANDS:
         assert re.search(rf"^{re.escape(name)} +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.MULTILINE), printed
+    assert re.search(r"^service, of its libraries +[\d.]+$", printed, re.MULTILINE), printed
 
 
 def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
