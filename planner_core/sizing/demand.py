@@ -30,6 +30,8 @@ from planner_core.sizing.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div
 
 SECONDS_PER_MINUTE = 60
+_NO_MESSAGES = -2
+"""The limit without any such messages; -1 is that of messages of 0 bytes."""
 _PERCENT = 100
 
 
@@ -64,7 +66,8 @@ class Demand:
 
     `elements`, `taken` and `mean_elements` are enough for any shape of a distribution. The bands
     have the assumed shape; `beyond` is the number of elements, times `scale`, that they lack. Those elements count
-    wherever no rule offloads anything.
+    wherever no rule offloads anything. `over_bytes` is the limit that the largest messages exceed whose data stays in the
+    CF unless a rule offloads it.
     """
 
     messages: int
@@ -74,6 +77,16 @@ class Demand:
     taken: tuple[int, ...]
     mean_elements: Mapping[int, int] = field(default_factory=dict)
     beyond: int = 0
+    over_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the last band of messages that only rules offload, which every rule is compared with."""
+        over = _NO_MESSAGES
+        # The last band has the messages over 63 KB, which are offloaded without any rule.
+        for band in self.bands[:-1]:
+            if band.messages:
+                over = band.over_bytes
+        object.__setattr__(self, "over_bytes", over)
 
     @property
     def exact_elements(self) -> Fraction:

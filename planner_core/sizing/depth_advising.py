@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import lcm
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.document.size_distribution import SizeDistribution
@@ -25,7 +25,7 @@ from planner_core.sizing.depth_advice import (
     Thresholds,
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
-from planner_core.sizing.offload import Rule, can_fire
+from planner_core.sizing.offload import Rule, can_fire, firing
 from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
@@ -64,6 +64,24 @@ def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand)
     return name, percent
 
 
+class UsageLevels(NamedTuple):
+    """The usages of a structure on which advice is based [percent], and the name of the first."""
+
+    action: str
+    action_percent: int
+    threshold_percent: int
+
+    @classmethod
+    def of(cls, structure: Structure, rules: Sequence[Rule], demand: Demand) -> UsageLevels:
+        """Return the levels of a structure with these offload rules and this backlog."""
+        return cls(*action_level(structure, rules=rules, demand=demand), structure.full_threshold or PERCENT)
+
+    @property
+    def percents(self) -> tuple[int, int]:
+        """Return both usages."""
+        return self.action_percent, self.threshold_percent
+
+
 def places_with_events(queues: Sequence[Queue]) -> list[int]:
     """Return the places of the queues for which the document states something about depth events."""
     return [place for place, queue in enumerate(queues) if _own(queue) != _SILENT]
@@ -74,6 +92,7 @@ def advise(
     structure: Structure,
     load: Load,
     queues: Sequence[QueueDemand],
+    usage: UsageLevels,
     *,
     stated: Sequence[int],
     curve: Curve,
@@ -83,29 +102,27 @@ def advise(
     Args:
         document: The plan.
         structure: The structure's entry in it.
-        load: The load of the structure.
+        load: The load of the structure, whose filling has the moments at these levels.
         queues: The backlogs of its queues at the horizon, in the order of the document.
+        usage: The levels of the structure.
         stated: The places of the queues with depth events in the document.
         curve: The curve in use.
     """
-    action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
-    threshold = structure.full_threshold or PERCENT
     parts: Parts = (None, None, None)
-    if load.plain is not None:
-        filled = _filled(load.demand, load.rules, load.plain.pools, (action_percent, threshold))
-        bundles = load.bundles_in_initsize
-        at_action, at_threshold, when_full = (
-            Fraction(point.share * bundles.numerator * PARTS // (point.q * bundles.denominator), PARTS)
-            for point in levels(filled, action_percent, threshold)
-        )
+    if load.with_offload is not None:
+        whole, part = load.bundles_in_initsize.as_integer_ratio()
+        at_action, at_threshold, when_full = [
+            Fraction(point.share * whole * PARTS // (point.q * part), PARTS)
+            for point in levels(load.with_offload, *usage.percents)
+        ]
         parts = (at_action, at_threshold, when_full)
-    advisor = QueueAdvisor.of(document, structure, load, queues, curve)
+    advisor = QueueAdvisor(document, structure, load, queues, curve)
     # All of the queues, because those without depth events fill the structure together with the others.
     advice = advisor.advice(parts, range(len(queues))) if stated else ()
     return DepthAdvice(
-        action=action,
-        action_percent=action_percent,
-        threshold_percent=threshold,
+        action=usage.action,
+        action_percent=usage.action_percent,
+        threshold_percent=usage.threshold_percent,
         action_part=parts[0],
         threshold_part=parts[1],
         full_part=parts[2],
@@ -120,16 +137,12 @@ def advise(
 
 def _filled(demand: Demand, rules: Sequence[Rule], pools: tuple[Pool, ...], percents: Sequence[int]) -> Fill:
     """Return the filling of one bundle, with the moments at which it reaches these usages."""
-    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
-    marks = [level_rule(percent) for percent in sorted(set(percents)) if percent < PERCENT]
-    return fill(demand, rules=[*met, *marks], pools=pools)
+    return fill(demand, rules=firing(rules, demand), pools=pools, levels=percents)
 
 
 def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
     """Return the moments at which a filling has these usages, and the moment it is full."""
-    found = {point.rule: point for point in filled.starts}
-    at = (found[level_rule(percent)] if percent < PERCENT else filled.full for percent in percents)
-    return (*at, filled.full)
+    return (*[filled.levels[percent] for percent in percents], filled.full)
 
 
 def _advised(messages: int, parts: Parts) -> Thresholds:
@@ -251,37 +264,39 @@ def members_rates(
 class QueueAdvisor:
     """A calculator of the figures of one structure's queues, from its load."""
 
+    document: PlanDocument
     structure: Structure
     load: Load
     queues: Sequence[QueueDemand]
     curve: Curve
-    action_percent: int
-    threshold_percent: int
-    factor: Fraction
-    members: Members
     known: dict[int | SizeDistribution, Alone] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        document: PlanDocument,
-        structure: Structure,
-        load: Load,
-        queues: Sequence[QueueDemand],
-        curve: Curve,
-    ) -> QueueAdvisor:
-        """Return the calculator for one structure of a plan."""
-        growth = document.growth
-        return cls(
-            structure,
-            load,
-            queues,
-            curve,
-            action_level(structure, rules=load.rules, demand=load.demand)[1],
-            structure.full_threshold or PERCENT,
-            growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
-            Members.of(document),
-        )
+    # Calculated when they are needed, because most plans state nothing about depth events.
+    @cached_property
+    def usage(self) -> UsageLevels:
+        """Return the levels of the structure."""
+        return UsageLevels.of(self.structure, self.load.rules, self.load.demand)
+
+    @property
+    def action_percent(self) -> int:
+        """Return the action level."""
+        return self.usage.action_percent
+
+    @property
+    def threshold_percent(self) -> int:
+        """Return FULLTHRESHOLD."""
+        return self.usage.threshold_percent
+
+    @cached_property
+    def factor(self) -> Fraction:
+        """Return the growth of all rates until the horizon."""
+        growth = self.document.growth
+        return growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
+
+    @cached_property
+    def members(self) -> Members:
+        """Return the queue managers of the group."""
+        return Members.of(self.document)
 
     @cached_property
     def units(self) -> Units:
@@ -439,7 +454,7 @@ class QueueAdvisor:
         """Return the number of bundles that a backlog uses, with active rules or with all data in the CF."""
         if not demand.messages:
             return Fraction(0)
-        met = [rule for rule in self.load.rules if offload and rule.is_on and can_fire(rule, demand)]
+        met = firing(self.load.rules, demand) if offload else ()
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
     def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -15,7 +15,7 @@ from planner_core import tables
 from planner_core.provenance import Basis, Input, Source, Step
 from planner_core.sizing.demand import Band, Demand
 from planner_core.sizing.filling import Pool, order, rates_over
-from planner_core.sizing.offload import Rule, can_fire, offloads
+from planner_core.sizing.offload import Rule, firing
 from planner_core.sizing.structure_size import Curve, bundles_in, curve_inputs
 
 _FULL = 100
@@ -107,9 +107,9 @@ def phases_of(
             ("pool", pool.total),
         ):
             inputs.append(Input(f"{name}_{number}", value, "", basis, model_source()))
-    met = sorted((*(rule for rule in rules if rule.is_on and can_fire(rule, demand)), *marks), key=order)
+    met = sorted((*firing(rules, demand), *marks), key=order)
     limit = demand.bands[-1].over_bytes
-    beyond = 0 if offloads(met, demand) else demand.beyond
+    beyond = 0 if firing(met, demand) else demand.beyond
     # The phases are calculated again, in fractions: `fill` keeps no values between its moments, and a test compares both.
     used, share = [Fraction(0)] * len(pools), Fraction(0)
     steps: list[Step] = []

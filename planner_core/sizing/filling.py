@@ -12,7 +12,7 @@ with its elements) is filled, and a structure of n bundles holds n times as much
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
 from planner_core.sizing.demand import Band, Demand
-from planner_core.sizing.offload import Rule, offloads
+from planner_core.sizing.offload import Rule, firing
 from planner_core.sizing.structure_size import Curve, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
@@ -87,12 +87,16 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The filling of one bundle: the moments when its rules start, and the moment when it is full."""
+    """The filling of one bundle: the moments when its rules start, and the moment when it is full.
+
+    `levels` has the moments at which it reaches other usages, by percentage.
+    """
 
     starts: tuple[FillPoint, ...]
     full: FillPoint
     messages: int
     pools: tuple[Pool, ...]
+    levels: Mapping[int, FillPoint] = field(default_factory=dict)
 
     def capacity(self, bundles: Fraction) -> int:
         """Return the number of messages in a full structure."""
@@ -159,57 +163,77 @@ class Fill:
         )
 
 
-def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
+def fill(
+    demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...], levels: Sequence[int] = ()
+) -> Fill:
     """Fill a bundle with the planned backlog, and with more of the same mix, until it is full.
 
     Args:
         demand: The backlog; at least one message, in bands cut at the rules' sizes.
         rules: The offload rules; rules that are off are ignored.
         pools: The pools, each with a total above 0.
+        levels: Usages whose moments are wanted [percent, at most 100].
 
     Raises:
         OutOfRange: The demand has no messages.
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
-    active = sorted((rule for rule in rules if rule.is_on), key=order)
+    active = sorted([rule for rule in rules if rule.is_on], key=order)
     limit, scale = demand.bands[-1].over_bytes, demand.scale
+    # While the structure fills, entries arrive at one rate, and only the rate of elements changes.
     entry_rate = demand.messages * scale
-    totals = [pool.whole[2] * scale for pool in pools]
-    used = [0] * len(totals)
+    costs = [
+        (entry * entry_rate, element, total * scale) for entry, element, total in [p.whole for p in pools]
+    ]
+    used = [0] * len(costs)
     q, share, elements, offloaded, pages = 1, 0, 0, 0, 0
-    points: list[FillPoint] = []
+    starts: list[FillPoint] = []
+    reached: dict[int, FillPoint] = {}
     # Without offload the bound on elements holds for any shape of message sizes. A rule separates messages by size, which
     # needs the assumed shape (docs/explanation/assumptions.md, "Message size distributions").
-    beyond = 0 if offloads(active, demand) else demand.beyond
-    for rule in (*active, None):
-        goal = rule.threshold if rule else _FULL
-        element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
-        element_rate += beyond
+    beyond = 0 if firing(active, demand) else demand.beyond
+    element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
+    element_rate += beyond
+    for goal in sorted({*[rule.threshold for rule in active], *levels, _FULL}):
+        rates = [entries + element * element_rate for entries, element, _ in costs]
         # The pool that reaches its goal first, and the room left in it, in parts of 100 q.
-        room, rate, rates = 0, 0, []
-        for index, pool in enumerate(pools):
-            pool_rate = pool.whole[0] * entry_rate + pool.whole[1] * element_rate
-            left = totals[index] * goal * q - _FULL * used[index]
-            rates.append(pool_rate)
+        room, rate = 0, 0
+        for pool_rate, pool_used, (_, _, total) in zip(rates, used, costs, strict=True):
+            left = total * goal * q - _FULL * pool_used
             if not rate or left * rate < room * pool_rate:
                 room, rate = left, pool_rate
-        # No room is left where two rules have the same threshold, or where their thresholds are 0.
+        # No room is left at a threshold of 0.
         if room > 0:
             # The run is room / (100 q rate): bring everything to that denominator.
             factor = _FULL * rate
-            for index, pool_rate in enumerate(rates):
-                used[index] = used[index] * factor + room * pool_rate
+            used = [
+                pool_used * factor + room * pool_rate
+                for pool_used, pool_rate in zip(used, rates, strict=True)
+            ]
             q, share = q * factor, share * factor + room
             elements = elements * factor + room * element_rate
             offloaded = offloaded * factor + room * offload_rate
             pages = pages * factor + room * page_rate
         # Counts of a scaled demand are brought back to messages; the share has no scale.
-        points.append(FillPoint(q * scale, share * scale, elements, offloaded, pages, rule))
-        # A rule adds to those before it: a later one for larger messages changes nothing.
-        if rule and rule.size_bytes < limit:
-            limit = rule.size_bytes
-    return Fill(starts=tuple(points[:-1]), full=points[-1], messages=demand.messages, pools=pools)
+        point = FillPoint(q * scale, share * scale, elements, offloaded, pages)
+        reached[goal] = point
+        for rule in active:
+            if rule.threshold != goal:
+                continue
+            starts.append(point._replace(rule=rule))
+            # A rule adds to those before it: a later one for larger messages changes nothing.
+            if rule.size_bytes < limit:
+                limit = rule.size_bytes
+                element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
+                element_rate += beyond
+    return Fill(
+        starts=tuple(starts),
+        full=reached[_FULL],
+        messages=demand.messages,
+        pools=pools,
+        levels={percent: reached[percent] for percent in levels},
+    )
 
 
 def order(rule: Rule) -> tuple[int, int]:

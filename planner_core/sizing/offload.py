@@ -55,13 +55,12 @@ def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
 
 def can_fire(rule: Rule, demand: Demand) -> bool:
     """Return whether the backlog has messages that this rule offloads and that are not always offloaded."""
-    # The last band has the messages over 63 KB, which are offloaded without any rule.
-    return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
+    return demand.over_bytes >= rule.size_bytes
 
 
-def offloads(rules: Sequence[Rule], demand: Demand) -> bool:
-    """Return whether any rule affects this backlog; if none does, its elements are enough for any shape of message sizes."""
-    return any(rule.is_on and can_fire(rule, demand) for rule in rules)
+def firing(rules: Sequence[Rule], demand: Demand) -> list[Rule]:
+    """Return the rules that affect this backlog; without any, its elements are enough for any shape of message sizes."""
+    return [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
 
 
 def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> Demand:

@@ -13,7 +13,7 @@ from planner_core.provenance import Basis, Explanation, Input, Step
 from planner_core.sizing.demand import Demand
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, altered_pool, fill, two_pools
-from planner_core.sizing.offload import Rule, can_fire, one_message, reserve_for
+from planner_core.sizing.offload import Rule, firing, one_message, reserve_for
 from planner_core.sizing.shared_findings import (
     always_offloaded,
     cfcc_level_too_low,
@@ -64,7 +64,7 @@ def offload_answer(
     choice = published_curve(cfcc_level=cfcc_level)
     curve = choice.curve
     demand = one_message(message_bytes, rules=rules, curve=curve)
-    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    met = firing(rules, demand)
     bundles = bundles_in(size_bytes, curve=curve)
     fixed = two_pools(curve.bundle_at(None)[1])
     pools = altered_pool(curve) if auto_alter else fixed

@@ -9,6 +9,7 @@ space in whole blocks of DSBLOCK, so each queue can leave a block partly empty.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache
 
 from planner_core import tables
 from planner_core.units import ceil_div, round_up
@@ -16,11 +17,13 @@ from planner_core.units import ceil_div, round_up
 _PERCENT = 100
 
 
+@cache
 def page_bytes() -> int:
     """Return the size of a page of message data in SMDS [bytes]."""
     return tables.constants("smds")["page_bytes"].value
 
 
+@cache
 def message_header_bytes() -> int:
     """Return the assumed header of a message in SMDS [bytes]."""
     return tables.constants("smds")["message_header_bytes"].value

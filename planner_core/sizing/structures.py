@@ -27,10 +27,10 @@ from planner_core.sizing.demand import (
     grown,
     growth_factor,
 )
-from planner_core.sizing.depth_advising import advise, places_with_events, units_of
+from planner_core.sizing.depth_advising import UsageLevels, advise, places_with_events, units_of
 from planner_core.sizing.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.sizing.levels import SizingLevel, preflist_of, sizing_level
-from planner_core.sizing.offload import Rule, can_fire
+from planner_core.sizing.offload import Rule, firing
 from planner_core.sizing.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Db2Need, Load, Placement, Sizes, SmdsNeed, StructureResult
 from planner_core.sizing.structure_size import (
@@ -220,7 +220,8 @@ def size_application(
     # Units cost more than one demand, and pay off only for callers that add up several backlogs of the same queues.
     units = units_of(queues, rules, curve) if stated or keeps_units else None
     demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
-    plain, with_offload = _fills(demand, rules, curve, ratio)
+    usage = UsageLevels.of(structure, rules, demand) if queues and advises else None
+    plain, with_offload = _fills(demand, rules, curve, ratio, () if usage is None else usage.percents)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
     need, binding = _need(demand, at_work, curve, ratio)
     target = target_for(
@@ -249,9 +250,9 @@ def size_application(
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
-        depth_events=advise(document, structure, load, queues, stated=stated, curve=curve)
-        if queues and advises
-        else None,
+        depth_events=None
+        if usage is None
+        else advise(document, structure, load, queues, usage, stated=stated, curve=curve),
     )
 
 
@@ -320,15 +321,22 @@ def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) 
 
 
 def _fills(
-    demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
+    demand: Demand,
+    rules: Sequence[Rule],
+    curve: Curve,
+    ratio: tuple[int, int] | None,
+    levels: Sequence[int] = (),
 ) -> tuple[Fill | None, Fill | None]:
-    """Return the filling of one bundle without and with the rules that this demand can meet."""
+    """Return the filling of one bundle without and with the rules that this demand can meet.
+
+    The second one has the moments at which the bundle reaches `levels` [percent].
+    """
     if not demand.messages:
         return None, None
     pools = two_pools(curve.bundle_at(ratio)[1])
-    plain = fill(demand, rules=(), pools=pools)
-    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
-    return plain, fill(demand, rules=met, pools=pools) if met else plain
+    met = firing(rules, demand)
+    with_offload = fill(demand, rules=met, pools=pools, levels=levels)
+    return fill(demand, rules=(), pools=pools) if met else with_offload, with_offload
 
 
 def _need(

@@ -16,7 +16,7 @@ from fractions import Fraction
 from planner_core import tables
 from planner_core.sizing.demand import Demand
 from planner_core.sizing.offload import Rule, can_fire
-from planner_core.units import KIB
+from planner_core.units import KIB, as_fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Target:
     @property
     def percent(self) -> Fraction:
         """Return the share that INITSIZE is computed with [percent]."""
-        return Fraction(self.asked) if self.rule is None else Fraction(self.rule.threshold)
+        return as_fraction(self.asked) if self.rule is None else Fraction(self.rule.threshold)
 
     @property
     def lowered_by(self) -> str | None:

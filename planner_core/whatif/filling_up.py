@@ -38,7 +38,7 @@ from planner_core.plan.evaluate import evaluate_structure
 from planner_core.provenance import Assumption, Basis
 from planner_core.questions import Absent, Label, Metavar, Number, Question, Rules, Size, StructureName
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
-from planner_core.sizing.offload import Rule, can_fire, offloads
+from planner_core.sizing.offload import Rule, firing
 from planner_core.sizing.shared_findings import (
     offload_needs_cflevel_5,
     smds_overhead_assumed,
@@ -822,7 +822,7 @@ class _Arrivals:
         units = _units(structure, edges)
         total = units.demand([1 if flow.pace.factor else 0 for flow in flowing.flows])
         self.rules = sorted(
-            (rule for rule in rules if rule.is_on and can_fire(rule, total)),
+            firing(rules, total),
             key=lambda rule: (rule.threshold, -rule.size_bytes),
         )
         overs, size = (-1, *edges), edges[-1]
@@ -834,7 +834,7 @@ class _Arrivals:
         common = math.lcm(*(pace.factor.denominator for pace in flowing.paces))
         self.unit = common * units.scale
         streams: dict[tuple[int, int | None], _Stream] = {}
-        is_relieved = offloads(self.rules, total)
+        is_relieved = bool(firing(self.rules, total))
         for flow, bands, beyond in zip(flowing.flows, units.bands, units.beyond, strict=True):
             if not flow.pace.factor:
                 continue

@@ -36,7 +36,7 @@ from planner_core.questions import Absent, Explained, Label, Metavar, Number, Ru
 from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
-from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
+from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, default_rules, firing, reserve_for
 from planner_core.sizing.shared_findings import offload_needs_cflevel_5, usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
@@ -342,7 +342,7 @@ class _Bench:
     def met(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Return the rules that these messages can meet."""
         demand = self.demand(rules)
-        return tuple(rule for rule in rules if rule.is_on and can_fire(rule, demand))
+        return tuple(firing(rules, demand))
 
     def fill(self, rules: Sequence[Rule]) -> Fill:
         """Return the course of one bundle that fills with these rules."""
