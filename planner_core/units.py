@@ -52,7 +52,7 @@ def floor_fraction(value: Fraction) -> int:
 
 def hundredths(value: Fraction) -> float:
     """Return a number for display and JSON, rounded up to a hundredth."""
-    return ceil_fraction(value * 100) / 100
+    return ceil_div(value.numerator * 100, value.denominator) / 100
 
 
 def round_up(value: int, *, multiple: int) -> int:

@@ -165,10 +165,10 @@ def _check_growth(use: FacilityUse[StructureResult]) -> Iterator[Finding]:
 
 def _check_at_size(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
     """Report structures that can be placed at INITSIZE, but not if all structures are allocated at SIZE."""
-    places, grown = allocation.places, at_size(allocation.asked)
-    if is_roomy(grown):
-        # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.
+    # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.
+    if is_roomy(allocation.asked, "size"):
         return
+    places, grown = allocation.places, at_size(allocation.asked)
     for each in allocate(grown).placed:
         copies = 2 if each.wanted.is_duplexed else 1
         if len(each.now) < copies == len(places[each.wanted.structure]):

@@ -31,6 +31,8 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     sizes, at, name = structure.sizes, structure.pointer, structure.name
     maximum = limit("largest_policy_size_mib") * MIB
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
+        if value <= maximum:
+            continue
         by_factor = key == "size" and sizes.initsize_bytes <= maximum
         advice = (
             f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or set SIZE."

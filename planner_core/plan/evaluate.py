@@ -92,7 +92,7 @@ def _curve_findings(
     for level in dict.fromkeys(structure.level for structure in structures):
         for each in published_curve(cfcc_level=level.level).findings:
             at = level.field if each.field == "/cfcc_level" else each.field
-            found.setdefault((each.code, each.message), replace(each, field=at))
+            found.setdefault((each.code, each.message), each if at == each.field else replace(each, field=at))
     yield from found.values()
 
 

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Generic, Literal, TypeVar
 
@@ -145,7 +146,7 @@ def evaluated_structures(
     around = document.model_copy(update=_ELSEWHERE)
     queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = (_content(around), curve) if queues <= known.most_queues else None
+    group = _same((_content(around), curve)) if queues <= known.most_queues else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
@@ -170,13 +171,25 @@ def _evaluated(
     return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))
 
 
+@lru_cache(maxsize=64)
+def _same(group: tuple[object, Curve | None]) -> tuple[object, Curve | None]:
+    """Return the first of equal groups, because keys with the same object are compared much faster."""
+    return group
+
+
 def _content(value: object) -> object:
     """Return everything that a part of a document states, in a form that can be a key."""
     # Without the calls for plain values, which most are, this takes a third of the time.
     if isinstance(value, BaseModel):
-        values = [each if type(each) in _PLAIN else _content(each) for each in value.__dict__.values()]
-        # Comparisons with running structures distinguish a default from the same value in the document.
-        return (*values, frozenset(value.model_fields_set))
+        # Fields that the document does not state have their defaults. Comparisons with running structures distinguish a
+        # default from the same value in the document.
+        stated = value.model_fields_set
+        values = [
+            each if type(each) in _PLAIN else _content(each)
+            for name, each in value.__dict__.items()
+            if name in stated
+        ]
+        return (*values, frozenset(stated))
     if isinstance(value, list):
         return tuple([each if type(each) in _PLAIN else _content(each) for each in value])
     if isinstance(value, dict):

@@ -89,7 +89,7 @@ class Snapshot:
 class Fill:
     """The filling of one bundle: the moments when its rules start, and the moment when it is full.
 
-    `levels` has the moments at which it reaches other usages, by percentage.
+    `levels` has the moments at which it reaches some usages, by percentage.
     """
 
     starts: tuple[FillPoint, ...]
@@ -196,43 +196,41 @@ def fill(
     element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
     element_rate += beyond
     for goal in sorted({*[rule.threshold for rule in active], *levels, _FULL}):
-        rates = [entries + element * element_rate for entries, element, _ in costs]
         # The pool that reaches its goal first, and the room left in it, in parts of 100 q.
-        room, rate = 0, 0
-        for pool_rate, pool_used, (_, _, total) in zip(rates, used, costs, strict=True):
-            left = total * goal * q - _FULL * pool_used
+        room, rate, rates = 0, 0, []
+        for place, (entries, element, total) in enumerate(costs):
+            pool_rate = entries + element * element_rate
+            left = total * goal * q - _FULL * used[place]
+            rates.append(pool_rate)
             if not rate or left * rate < room * pool_rate:
                 room, rate = left, pool_rate
         # No room is left at a threshold of 0.
         if room > 0:
             # The run is room / (100 q rate): bring everything to that denominator.
             factor = _FULL * rate
-            used = [
-                pool_used * factor + room * pool_rate
-                for pool_used, pool_rate in zip(used, rates, strict=True)
-            ]
+            for place, pool_rate in enumerate(rates):
+                used[place] = used[place] * factor + room * pool_rate
             q, share = q * factor, share * factor + room
             elements = elements * factor + room * element_rate
             offloaded = offloaded * factor + room * offload_rate
             pages = pages * factor + room * page_rate
         # Counts of a scaled demand are brought back to messages; the share has no scale.
-        point = FillPoint(q * scale, share * scale, elements, offloaded, pages)
-        reached[goal] = point
+        if goal in levels or goal == _FULL:
+            reached[goal] = FillPoint(q * scale, share * scale, elements, offloaded, pages)
         for rule in active:
-            if rule.threshold != goal:
-                continue
-            starts.append(point._replace(rule=rule))
-            # A rule adds to those before it: a later one for larger messages changes nothing.
-            if rule.size_bytes < limit:
-                limit = rule.size_bytes
-                element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
-                element_rate += beyond
+            if rule.threshold == goal:
+                starts.append(FillPoint(q * scale, share * scale, elements, offloaded, pages, rule))
+                # A rule adds to those before it: a later one for larger messages changes nothing.
+                if rule.size_bytes < limit:
+                    limit = rule.size_bytes
+                    element_rate, offload_rate, page_rate = rates_over(demand.bands, limit)
+                    element_rate += beyond
     return Fill(
         starts=tuple(starts),
         full=reached[_FULL],
         messages=demand.messages,
         pools=pools,
-        levels={percent: reached[percent] for percent in levels},
+        levels=reached,
     )
 
 

@@ -610,19 +610,26 @@ def _one(given: Sequence[Facility]) -> Facility:
     )
 
 
-def is_roomy(asked: AllocationQuestion[PlaceableStructure]) -> bool:
-    """Return whether all structures fit in any order: none has EXCLLIST, and each facility has room for all that name it."""
+def is_roomy(asked: AllocationQuestion[PlaceableStructure], at: At | None = None) -> bool:
+    """Return whether all structures fit in any order: none has EXCLLIST, and each facility has room for all that name it.
+
+    Args:
+        asked: Coupling facilities and structures.
+        at: The size to use for every structure; None for that of the question.
+    """
     # Other orders of allocation then give the same answer, so they need no calculation.
     most: dict[str, int] = {}
     for each in asked.wanted:
         if each.result.placement.exclist:
             return False
-        for name in set(each.preflist):
-            most[name] = most.get(name, 0) + each.bytes_wanted
-    return all(
-        facility.storage_bytes is None or facility.storage_bytes - facility.taken_bytes >= most.get(name, 0)
-        for name, facility in asked.facilities.items()
-    )
+        wanted = each.size_bytes if at == "size" else each.bytes_wanted
+        for name in set(each.result.placement.preflist):
+            most[name] = most.get(name, 0) + wanted
+    for name, facility in asked.facilities.items():
+        storage = facility.storage_bytes
+        if storage is not None and storage - facility.taken_bytes < most.get(name, 0):
+            return False
+    return True
 
 
 def at_size(asked: AllocationQuestion[S]) -> AllocationQuestion[S]:
@@ -683,22 +690,22 @@ class FacilityUse(Generic[S_co]):
     @property
     def initsize_bytes(self) -> int:
         """Return INITSIZE of the structures that have their first copy here."""
-        return sum(each.initsize_bytes for each in self.first)
+        return sum([each.initsize_bytes for each in self.first])
 
     @property
     def size_bytes(self) -> int:
         """Return SIZE of the structures that have their first copy here."""
-        return sum(each.size_bytes for each in self.first)
+        return sum([each.size_bytes for each in self.first])
 
     @property
     def second_copies_bytes(self) -> int:
         """Return INITSIZE of second copies."""
-        return sum(each.initsize_bytes for each in self.second)
+        return sum([each.initsize_bytes for each in self.second])
 
     @property
     def second_copies_size_bytes(self) -> int:
         """Return SIZE of second copies."""
-        return sum(each.size_bytes for each in self.second)
+        return sum([each.size_bytes for each in self.second])
 
     @property
     def room_bytes(self) -> int | None:
@@ -720,18 +727,21 @@ class FacilityUse(Generic[S_co]):
 
     def storage(self) -> FacilityStorage:
         """Return these figures in K, the unit of a CFRM policy."""
-        facility = self.facility
+        facility, room = self.facility, self.room_bytes
+        # Each sum is used twice.
+        initsize, size = self.initsize_bytes, self.size_bytes
+        second, second_size = self.second_copies_bytes, self.second_copies_size_bytes
         return FacilityStorage(
             name=facility.name,
             size_kib=_kib(facility.storage_bytes),
             occupied_kib=bytes_to_kib_ceil(facility.occupied_bytes),
             dumpspace_kib=bytes_to_kib_ceil(facility.dumpspace_bytes),
-            planned_initsize_kib=bytes_to_kib_ceil(self.initsize_bytes),
-            planned_size_kib=bytes_to_kib_ceil(self.size_bytes),
-            second_copies_kib=bytes_to_kib_ceil(self.second_copies_bytes),
-            second_copies_size_kib=bytes_to_kib_ceil(self.second_copies_size_bytes),
-            free_kib=_kib(self.free_bytes),
-            free_at_size_kib=_kib(self.free_at_size_bytes),
+            planned_initsize_kib=bytes_to_kib_ceil(initsize),
+            planned_size_kib=bytes_to_kib_ceil(size),
+            second_copies_kib=bytes_to_kib_ceil(second),
+            second_copies_size_kib=bytes_to_kib_ceil(second_size),
+            free_kib=None if room is None else bytes_to_kib_ceil(room - initsize - second),
+            free_at_size_kib=None if room is None else bytes_to_kib_ceil(room - size - second_size),
         )
 
 
@@ -775,7 +785,8 @@ def allocate(
         asked: Coupling facilities and structures.
         order: The order of allocation; None for that of the question.
     """
-    board, found = Board(asked.facilities), []
+    board = Board(asked.facilities)
+    found: list[PlacedStructure[S]] = []
     for wanted in asked.wanted if order is None else order:
         first = first_choice(wanted, board)
         second = None

@@ -144,6 +144,8 @@ class Curve:
     elements_per_entry: Fraction = field(init=False)
     element_bytes: Fraction = field(init=False)
     entry_bytes: Fraction = field(init=False)
+    summary: CurveSummary = field(init=False, repr=False, compare=False)
+    """The curve as results state it."""
 
     def __post_init__(self) -> None:
         """Derive the bundle and its split from the factor, or use those of the fit."""
@@ -159,6 +161,8 @@ class Curve:
         object.__setattr__(self, "elements_per_entry", per_entry)
         object.__setattr__(self, "element_bytes", element)
         object.__setattr__(self, "entry_bytes", bundle - per_entry * element)
+        # Kept, because every result states it, and few curves have many results.
+        object.__setattr__(self, "summary", self._summary())
 
     @property
     def base_formula(self) -> str:
@@ -197,9 +201,7 @@ class Curve:
         per_entry = Fraction(ratio[1], ratio[0])
         return self.entry_bytes + per_entry * self.element_bytes, per_entry
 
-    @property
-    def summary(self) -> CurveSummary:
-        """Return the curve as results state it."""
+    def _summary(self) -> CurveSummary:
         # A fit without a known level is sized with that of the published figures, but results must not claim it.
         return CurveSummary(
             id=self.id,
@@ -351,7 +353,8 @@ def _size_parts(
     bundles = max(entries * per_entry.numerator, elements * per_entry.denominator)
     of = bundle.denominator * per_entry.numerator
     # Numerator and denominator instead of fractions: every fraction would be reduced, and this runs for each structure.
-    if percent != _FULL:
+    # Compared by identity, because comparing fractions takes as long as this whole function.
+    if percent is not _FULL:
         bundles, of = bundles * 100 * percent.denominator, of * percent.numerator
     return (
         curve.base.numerator * of + bundle.numerator * bundles * curve.base.denominator,
