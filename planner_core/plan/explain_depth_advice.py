@@ -70,7 +70,7 @@ class _Explainer:
         self.at, self.structure, self.document = at, structure, document
         self.advice, self.load, self.definition = advice, load, definition
         self.members = Members.of(document)
-        self.advisor = QueueAdvisor(document, definition, load, structure.queues, structure.curve)
+        self.advisor = QueueAdvisor.of(document, definition, load, structure.queues, structure.curve)
         self.source = tables.source("project", "Queue depths")
         self.held = {
             "initsize": self.bare("bundles_in_initsize", load.bundles_in_initsize, "bundles"),

@@ -116,7 +116,7 @@ def advise(
             for point in levels(load.with_offload, *usage.percents)
         ]
         parts = (at_action, at_threshold, when_full)
-    advisor = QueueAdvisor(document, structure, load, queues, curve)
+    advisor = QueueAdvisor.of(document, structure, load, queues, curve)
     # All of the queues, because those without depth events fill the structure together with the others.
     advice = advisor.advice(parts, range(len(queues))) if stated else ()
     return DepthAdvice(
@@ -264,14 +264,36 @@ def members_rates(
 class QueueAdvisor:
     """A calculator of the figures of one structure's queues, from its load."""
 
-    document: PlanDocument
     structure: Structure
     load: Load
     queues: Sequence[QueueDemand]
     curve: Curve
+    factor: Fraction
+    members: Members
     known: dict[int | SizeDistribution, Alone] = field(default_factory=dict)
 
-    # Calculated when they are needed, because most plans state nothing about depth events.
+    # The parts of the document instead of the document, because structures are kept with their advice.
+    @classmethod
+    def of(
+        cls,
+        document: PlanDocument,
+        structure: Structure,
+        load: Load,
+        queues: Sequence[QueueDemand],
+        curve: Curve,
+    ) -> QueueAdvisor:
+        """Return the calculator for one structure of a plan."""
+        growth = document.growth
+        return cls(
+            structure,
+            load,
+            queues,
+            curve,
+            growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
+            Members.of(document),
+        )
+
+    # Calculated when needed, because most plans state nothing about depth events.
     @cached_property
     def usage(self) -> UsageLevels:
         """Return the levels of the structure."""
@@ -286,17 +308,6 @@ class QueueAdvisor:
     def threshold_percent(self) -> int:
         """Return FULLTHRESHOLD."""
         return self.usage.threshold_percent
-
-    @cached_property
-    def factor(self) -> Fraction:
-        """Return the growth of all rates until the horizon."""
-        growth = self.document.growth
-        return growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
-
-    @cached_property
-    def members(self) -> Members:
-        """Return the queue managers of the group."""
-        return Members.of(self.document)
 
     @cached_property
     def units(self) -> Units:
