@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Subquery, Table, and_, case, delete, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    String,
+    Subquery,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
@@ -26,6 +40,8 @@ ALL_OF_IT = 100
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
+Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
+Insert: TypeAlias = sqlite.Insert | postgresql.Insert
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -35,15 +51,28 @@ def put(session: Session, kind: type[Base], rows: Rows) -> None:
     """Store rows of a table, replacing existing ones with the same key."""
     if not rows:
         return
+    table = _table(kind)
+    session.execute(_replacing(_insert(session, table), table), list(rows))
+
+
+def _table(kind: type[Base]) -> Table:
     table = kind.__table__
     assert isinstance(table, Table)  # noqa: S101 - for the type checker
+    return table
+
+
+def _insert(session: Session, table: Table) -> Insert:
     # SQLAlchemy has ON CONFLICT only in the dialects; both databases understand the same clause.
-    insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+    return (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+
+
+def _replacing(insert: Insert, table: Table) -> Insert:
+    """Return the statement with a clause that replaces existing rows with the same key."""
     keys = [column.name for column in table.primary_key]
     others = {
         column.name: insert.excluded[column.name] for column in table.columns if column.name not in keys
     }
-    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
+    return insert.on_conflict_do_update(index_elements=keys, set_=others)
 
 
 def remove_days(session: Session, days: Iterable[date]) -> tuple[set[StructureKey], set[QueueKey]]:
@@ -96,79 +125,87 @@ def remove_before(session: Session, day: date) -> int:
 def update_lists(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
     """Update the lists of structures and queues from the stored hours."""
     # Queues first: the hours of a structure include those of its queues.
-    for key in sorted(queues):
-        _count_queue(session, *key)
+    _update_list(session, MeasuredQueue, _figures_of_queue(), sorted(queues))
     with_queues = {(qsg, structure) for qsg, structure, _ in queues if structure}
-    for qsg, structure in sorted({*structures, *with_queues}):
-        _count_structure(session, qsg, structure)
-
-
-def _count_structure(session: Session, qsg: str, structure: str) -> None:
-    hours = HourlyStructureUsage
-    of_it = (hours.qsg == qsg) & (hours.structure == structure)
-    smds, queues = HourlySmdsUsage, MeasuredQueue
-    of_queues = (queues.qsg == qsg) & (queues.structure == structure)
-    ends = (
-        _ends(session, hours.hour, hours.hour, of_it),
-        _ends(session, smds.hour, smds.hour, (smds.qsg == qsg) & (smds.structure == structure)),
-        _ends(session, queues.first_hour, queues.last_hour, of_queues),
+    _update_list(
+        session, StoredMeasuredStructure, _figures_of_structure(), sorted({*structures, *with_queues})
     )
-    measured = [each for each in ends if each is not None]
-    if not measured:
-        is_it = (StoredMeasuredStructure.qsg == qsg) & (StoredMeasuredStructure.structure == structure)
-        session.execute(delete(StoredMeasuredStructure).where(is_it))
+
+
+def _update_list(
+    session: Session, kind: type[Base], figures: Figures, keys: Sequence[StructureKey | QueueKey]
+) -> None:
+    """Update the rows with these keys, and remove those without hours."""
+    if not keys:
         return
+    table = _table(kind)
+    names = [column.name for column in table.primary_key]
+    # Both statements are built once for all keys: building a statement takes SQLAlchemy longer than the database takes
+    # to execute it, and a file may have thousands of queues.
+    of_all = [{_key(name).key: value for name, value in zip(names, key, strict=True)} for key in keys]
+    is_it = (table.columns[name] == _key(name) for name in names)
+    session.execute(delete(table).where(*is_it, figures["first_hour"].is_(None)), of_all)
+    found = select(*(figure.label(name) for name, figure in figures.items())).subquery()
+    rows = select(*map(_key, names), *found.columns).where(found.columns["first_hour"].is_not(None))
+    session.execute(_replacing(_insert(session, table).from_select([*names, *figures], rows), table), of_all)
+
+
+def _key(name: str) -> BindParameter[str]:
+    """Return the parameter for a column of the key."""
+    return bindparam(f"key_{name}", type_=String)
+
+
+def _figures_of_queue() -> Figures:
+    """Return the columns of the list of queues for the queue that the parameters name."""
+    hours = HourlyQueueUsage
+    of_it = and_(hours.qsg == _key("qsg"), hours.structure == _key("structure"), hours.queue == _key("queue"))
+    return {"first_hour": _first(hours.hour, of_it), "last_hour": _last(hours.hour, of_it)}
+
+
+def _figures_of_structure() -> Figures:
+    """Return the columns of the list of structures for the structure that the parameters name."""
+    hours, smds, queues = HourlyStructureUsage, HourlySmdsUsage, MeasuredQueue
+    of_it, of_smds, of_queues = (
+        and_(table.qsg == _key("qsg"), table.structure == _key("structure"))
+        for table in (hours, smds, queues)
+    )
     in_use = (
         hours.entries_in_use_max,
         hours.elements_in_use_max,
         hours.entries_in_use_pct_max,
         hours.elements_in_use_pct_max,
     )
-    with_entries = _last(session, of_it, hours.entries_total.is_not(None))
-    with_elements = _last(session, of_it, hours.elements_total.is_not(None))
-    row = {
-        "qsg": qsg,
-        "structure": structure,
-        "first_hour": min(first for first, _ in measured),
-        "last_hour": max(last for _, last in measured),
-        "last_use_hour": _last(session, of_it, or_(*(column.is_not(None) for column in in_use))),
-        "last_limits_hour": max(
-            (hour for hour in (with_entries, with_elements) if hour is not None), default=None
+    with_entries = _last(hours.hour, of_it, hours.entries_total.is_not(None))
+    with_elements = _last(hours.hour, of_it, hours.elements_total.is_not(None))
+    first_of_queues = select(func.min(queues.first_hour)).where(of_queues).scalar_subquery()
+    last_of_queues = select(func.max(queues.last_hour)).where(of_queues).scalar_subquery()
+    return {
+        "first_hour": _one_of(
+            func.min, _first(hours.hour, of_it), _first(smds.hour, of_smds), first_of_queues
         ),
+        "last_hour": _one_of(func.max, _last(hours.hour, of_it), _last(smds.hour, of_smds), last_of_queues),
+        "last_use_hour": _last(hours.hour, of_it, or_(*(column.is_not(None) for column in in_use))),
+        "last_limits_hour": _one_of(func.max, with_entries, with_elements),
         "last_entries_limit_hour": with_entries,
         "last_elements_limit_hour": with_elements,
-        "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
+        "last_full_hour": _last(hours.hour, of_it, hours.structure_full_count > 0),
     }
-    put(session, StoredMeasuredStructure, [row])
 
 
-def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
+def _first(hour: InstrumentedAttribute[datetime], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return the first hour that meets the conditions. Reading the index finds it quickly."""
+    return select(hour).where(*conditions).order_by(hour).limit(1).scalar_subquery()
+
+
+def _last(hour: InstrumentedAttribute[datetime], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
     """Return the last hour that meets the conditions. Reading the index backwards finds it quickly."""
-    hour = HourlyStructureUsage.hour
-    return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
+    return select(hour).where(*conditions).order_by(hour.desc()).limit(1).scalar_subquery()
 
 
-def _count_queue(session: Session, qsg: str, structure: str, queue: str) -> None:
-    hours, kept = HourlyQueueUsage, MeasuredQueue
-    of_it = (hours.qsg == qsg) & (hours.structure == structure) & (hours.queue == queue)
-    ends = _ends(session, hours.hour, hours.hour, of_it)
-    if ends is None:
-        session.execute(delete(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue))
-        return
-    row = {"qsg": qsg, "structure": structure, "queue": queue, "first_hour": ends[0], "last_hour": ends[1]}
-    put(session, kept, [row])
-
-
-def _ends(
-    session: Session,
-    first: InstrumentedAttribute[datetime],
-    last: InstrumentedAttribute[datetime],
-    of_it: ColumnElement[bool],
-) -> tuple[datetime, datetime] | None:
-    """Return the first and the last hour, or None. Two separate queries find each at one end of the index."""
-    ends = (select(function).where(of_it).scalar_subquery() for function in (func.min(first), func.max(last)))
-    found = session.execute(select(*ends)).one()
-    return None if found[0] is None else (found[0], found[1])
+def _one_of(function: Callable[..., ColumnElement[Any]], *hours: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the first or the last of hours. The databases have no common function that ignores nulls among them."""
+    rows = union_all(*(select(hour.label("hour")) for hour in hours)).subquery()
+    return select(function(rows.columns.hour)).scalar_subquery()
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

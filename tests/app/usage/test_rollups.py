@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from random import Random
 from typing import Any
 
 import pytest
@@ -140,6 +144,95 @@ def test_replaced_days_lose_hours_that_no_longer_exist(database: Database) -> No
     assert [(row["qsg"], row["first_hour"]) for row in found["measured_structures"]] == [("SQ03", at(5))]
     assert [(row["first_hour"], row["last_hour"]) for row in found["measured_queues"]] == [(at(30), at(30))]
     assert [row["hour"] for row in found["hourly_smds_usage"]] == [at(30)]
+
+
+def random_lines(random: Random) -> list[dict[str, Any]]:
+    """Return hours of some structures, data sets and queues in four days, of which some days are replaced."""
+
+    def maybe(*names: str) -> dict[str, int | None]:
+        return {name: random.choice((None, 0, 7)) for name in names}
+
+    named = [
+        {"qsg": random.choice(("SQ03", "SQ04")), "structure": random.choice(("APPLICATION1", "APPLICATION2"))}
+        for _ in range(random.randrange(12))
+    ]
+    hours: dict[tuple[object, ...], dict[str, Any]] = {}
+    for names in named:
+        hour = random.randrange(96)
+        of_structure = maybe(
+            "entries_in_use_max",
+            "elements_in_use_max",
+            "entries_total",
+            "elements_total",
+            "structure_full_count",
+        )
+        line = random.choice(
+            (
+                structure_hour(hour, **{**names, **of_structure}),
+                smds_hour(hour, **names),
+                queue_hour(hour, **names, queue=random.choice(("A", "B"))),
+                queue_hour(hour, qsg=names["qsg"], structure=None, queue="A"),
+            )
+        )
+        hours[line["event"], line["qsg"], line["structure"], line.get("queue"), hour] = line
+    days = [f"2026-11-{day}" for day in range(16, 20) if random.random() < 0.3]
+    return output(*hours.values(), days=days)
+
+
+def ends(hours: list[datetime]) -> dict[str, datetime]:
+    return {"first_hour": min(hours), "last_hour": max(hours)}
+
+
+def listed(found: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Calculate both lists from the stored hours."""
+    hours, smds = found["hourly_structure_usage"], found["hourly_smds_usage"]
+    queues = [
+        {"qsg": qsg, "structure": structure, "queue": queue, **ends([row["hour"] for row in rows])}
+        for (qsg, structure, queue), rows in of_each(found["hourly_queue_usage"], "qsg", "structure", "queue")
+    ]
+    structures = []
+    keys = {(row["qsg"], row["structure"]) for row in (*hours, *smds, *queues) if row["structure"]}
+    for qsg, structure in sorted(keys):
+        own, of_smds, of_queues = (
+            [row for row in rows if (row["qsg"], row["structure"]) == (qsg, structure)]
+            for rows in (hours, smds, queues)
+        )
+
+        def last(*names: str, rows: list[dict[str, Any]] = own) -> datetime | None:
+            return max(
+                (row["hour"] for row in rows if any(row[name] is not None for name in names)), default=None
+            )
+
+        entries, elements = last("entries_total"), last("elements_total")
+        measured = [row["hour"] for row in (*own, *of_smds)]
+        measured += [row[end] for row in of_queues for end in ("first_hour", "last_hour")]
+        structures.append(
+            {
+                "qsg": qsg,
+                "structure": structure,
+                **ends(measured),
+                "last_use_hour": last("entries_in_use_max", "elements_in_use_max"),
+                "last_limits_hour": max((hour for hour in (entries, elements) if hour), default=None),
+                "last_full_hour": max(
+                    (row["hour"] for row in own if row["structure_full_count"]), default=None
+                ),
+                "last_entries_limit_hour": entries,
+                "last_elements_limit_hour": elements,
+            }
+        )
+    return {"measured_structures": structures, "measured_queues": queues}
+
+
+def of_each(rows: list[dict[str, Any]], *names: str) -> list[tuple[tuple[Any, ...], list[dict[str, Any]]]]:
+    """Return the rows of each key; rows are sorted by it."""
+    return [(key, list(found)) for key, found in groupby(rows, itemgetter(*names))]
+
+
+def test_lists_agree_with_the_hours_after_every_roll_up(database: Database) -> None:
+    random = Random(20261124)
+    for _ in range(25):
+        found = stored(database, random_lines(random))
+        assert {name: found[name] for name in ("measured_structures", "measured_queues")} == listed(found)
 
 
 def test_lines_of_other_events_are_ignored(database: Database) -> None:
