@@ -49,6 +49,10 @@ class Place(Protocol):
         """Move the last entry out of the log if a power failure left it torn; return its new place, if there was one."""
         ...
 
+    def may_have_entry(self, version: int) -> bool:
+        """Return False if the log certainly has no entry for this version."""
+        ...
+
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
         ...
@@ -131,6 +135,10 @@ class Folder:
         entries = sorted((self.folder / LOG).glob("*.json"))
         return bool(entries) and _is_torn(entries[-1])
 
+    def may_have_entry(self, version: int) -> bool:
+        """Return whether the log has an entry for this version."""
+        return (self.folder / LOG / f"{version:020}.json").exists()
+
     def repair_log(self) -> Path | None:
         """Move the last entry out of the log if it is torn.
 
@@ -164,6 +172,10 @@ class ObjectStore:
     def has_torn_log(self) -> bool:
         """Return False: an object exists completely or not at all."""
         return False
+
+    def may_have_entry(self, version: int) -> bool:
+        """Return True: a request would be needed, and opening the table needs hardly more."""
+        return True
 
     def repair_log(self) -> Path | None:
         """Do nothing: an object exists completely or not at all."""

@@ -8,6 +8,7 @@ from this file.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import pyarrow as pa
 
@@ -471,6 +472,7 @@ def row_schema(table: str) -> pa.Schema:
     return pa.schema([pa.field(column.name, column.type) for column in _table(table).columns])
 
 
+@cache
 def stored_schema(table: str) -> pa.Schema:
     """Return the schema of the rows as stored, and as `read` returns them."""
     if table == FILES:

@@ -86,6 +86,7 @@ class Snapshot:
     """The history at one version."""
 
     delta: DeltaTable
+    version: int
     parts: tuple[Part, ...]
     ledger: Ledger
 
@@ -163,6 +164,8 @@ class History:
         self.place = place_of(url)
         self.url = self.place.url
         self._entries: dict[str, tuple[Entry, ...]] = {}
+        self._opened: DeltaTable | None = None
+        self._last: Snapshot | None = None
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> History:
@@ -321,6 +324,8 @@ class History:
     def snapshot(self) -> Snapshot:
         """Return the history as it is now."""
         delta = self._delta()
+        if self._last is not None and self._last.version == delta.version():
+            return self._last
         parts = _parts(delta)
         columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs", "unnamed_days"]
         ledger = [part for part in parts if part.table == FILES]
@@ -330,9 +335,9 @@ class History:
                 rows = read_parts(self.place, [part], table=FILES, columns=columns)
                 entries[part.path] = tuple(Entry.from_row(row) for row in rows.to_pylist())
         self._entries = {path: found for path, found in entries.items() if found is not None}
-        return Snapshot(
-            delta, parts, Ledger(tuple(entry for found in self._entries.values() for entry in found))
-        )
+        ledger_entries = tuple(entry for found in self._entries.values() for entry in found)
+        self._last = Snapshot(delta, delta.version(), parts, Ledger(ledger_entries))
+        return self._last
 
     def read_days(
         self,
@@ -393,6 +398,12 @@ class History:
     # ---- the Delta table ---------------------------------------------------------------------------------------------
 
     def _delta(self) -> DeltaTable:
+        # Opening takes longer than anything else with a small file. Versions have no gaps.
+        if self._opened is None or self.place.may_have_entry(self._opened.version() + 1):
+            self._opened = self._opened_now()
+        return self._opened
+
+    def _opened_now(self) -> DeltaTable:
         try:
             return DeltaTable(self.url)
         except TableNotFoundError:
@@ -416,19 +427,20 @@ class History:
     def _create(self) -> None:
         schema = _delta_schema()
         with self._made(), contextlib.suppress(CommitFailedError):  # another process made it at the same time
-            DeltaTable.create(
-                self.url,
-                Schema.from_arrow(schema),
-                mode="ignore",
-                partition_by=list(PARTITIONS),
-                name="cfplan usage history",
-                configuration={
-                    "delta.dataSkippingStatsColumns": ",".join(STATISTICS),
-                    "delta.checkpointInterval": str(ENTRIES_TO_A_CHECKPOINT),
-                    KEY_RULES_NAME: str(KEY_RULES),
-                },
-                raise_if_key_not_exists=False,
-            )
+            if not DeltaTable.is_deltatable(self.url):
+                DeltaTable.create(
+                    self.url,
+                    Schema.from_arrow(schema),
+                    mode="ignore",
+                    partition_by=list(PARTITIONS),
+                    name="cfplan usage history",
+                    configuration={
+                        "delta.dataSkippingStatsColumns": ",".join(STATISTICS),
+                        "delta.checkpointInterval": str(ENTRIES_TO_A_CHECKPOINT),
+                        KEY_RULES_NAME: str(KEY_RULES),
+                    },
+                    raise_if_key_not_exists=False,
+                )
         self.place.make_log_lasting()
         for _ in range(ATTEMPTS):
             delta = self._delta()
