@@ -48,6 +48,7 @@ from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
 from spark_jobs.smf.framing import check_regular
 from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
+from spark_jobs.without_pandas import hide_pandas_from_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -799,4 +800,5 @@ def _dropped_days(history: History, keep_from: dt.date | None) -> list[str]:
 
 
 if __name__ == "__main__":
+    hide_pandas_from_arrow()
     leave(main())

@@ -15,6 +15,7 @@ from spark_jobs.history.hours import roll_up
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.leaving import leave
+from spark_jobs.without_pandas import hide_pandas_from_arrow
 
 
 def days(text: str) -> list[dt.date]:
@@ -46,4 +47,5 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    hide_pandas_from_arrow()
     leave(main())

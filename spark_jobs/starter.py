@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 
 from planner_core.contracts.starter import EXIT_CODE, LENGTH, STREAMS
 from spark_jobs.leaving import leave
+from spark_jobs.without_pandas import hide_pandas_from_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-IMPORTED_ON_FIRST_USE = ("pandas", "pyarrow.dataset")
+IMPORTED_ON_FIRST_USE = ("pyarrow.dataset",)
 """Modules that Arrow and Delta import when they are first used, which every job would do again."""
 STDIN, STDOUT, STDERR = range(3)
 
@@ -38,6 +39,7 @@ def main(modules: Sequence[str]) -> int:
     requests = socket.socket(fileno=os.dup(STDIN))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, STDIN)
+    hide_pandas_from_arrow()
     for name in (*IMPORTED_ON_FIRST_USE, *modules):
         importlib.import_module(name)
     for name in modules:
