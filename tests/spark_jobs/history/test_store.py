@@ -52,6 +52,25 @@ def test_tables_and_ledger_appear_in_one_version(history: History) -> None:
     assert [row["file_name"] for row in history.files()] == ["a"]
 
 
+def test_table_is_opened_again_only_after_a_commit(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+    really = History._opened_now
+
+    def counted(one: History) -> DeltaTable:
+        found = really(one)
+        opened.append(found.version())
+        return found
+
+    monkeypatch.setattr(History, "_opened_now", counted)
+    before = DeltaTable(history.url).version()
+    again = History.open(history.url, create=True)
+    commit(again, "a", structures=structure_rows(qest()))
+    assert again.read(STRUCTURE_USAGE).num_rows == 1
+    assert opened == [before, before + 1]
+    commit(History.open(history.url), "b", structures=structure_rows(qest(1)))
+    assert again.read(STRUCTURE_USAGE).num_rows == 2
+
+
 def test_rows_of_other_times_are_new_without_a_comparison_of_keys(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
