@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field, PlainSerializer, PlainValidator
@@ -59,10 +60,13 @@ _OF_PROJECT = re.compile(r"(?P<document>cfplan, docs/[\w/-]+\.md)(?:, (?P<sectio
 
 def read_source(text: Source | str | None) -> Source:
     """Read a source from its line."""
+    return text if isinstance(text, Source) else _source_of(text or "")
+
+
+# A result has thousands of findings with a few dozen sources.
+@lru_cache(maxsize=500)
+def _source_of(text: str) -> Source:
     # Titles have commas too, so the section of a public document cannot be separated from its name again.
-    if isinstance(text, Source):
-        return text
-    text = text or ""
     if found := _OF_PROJECT.fullmatch(text):
         return Source(found["document"], found["section"] or "", "")
     if found := _WITH_ADDRESS.fullmatch(text):

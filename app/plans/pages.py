@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -39,7 +39,7 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
-from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion, VersionSummary
+from app.plans.stored import DeletedPlan, PlanSummary, StoredText, StoredVersion, VersionSummary
 from app.settings import Settings
 from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
@@ -387,7 +387,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
-        policy=_text(session, stored, "policy", cut=False),
+        policy=_texts(session, stored, ("policy",), cut=False)[0],
     )
     return render(request, "plans/print.html", page)
 
@@ -504,7 +504,7 @@ def result_page(
             for severity in ("error", "warning", "info")
         },
         clusters=_clusters(request, stored),
-        texts=tuple(_text(session, stored, kind, cut=True) for kind in OUTPUTS),
+        texts=_texts(session, stored, tuple(OUTPUTS), cut=True),
         tables=tuple(TABLES),
         is_other_core=stored.core_version != CORE_VERSION,
         core_now=CORE_VERSION,
@@ -519,13 +519,21 @@ def _clusters(request: Request, stored: StoredVersion) -> ClusterLoadView | None
     return clusters_shown(stored_load(found), chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
 
 
-def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> OutputTextView:
+def _texts(
+    session: Session, stored: StoredVersion, kinds: Sequence[str], *, cut: bool
+) -> tuple[OutputTextView, ...]:
+    """Return texts for z/OS in this order, or the reasons why there are none; `cut` shortens very long texts."""
+    found = service.get_texts(session, stored, kinds)
+    return tuple(_text(stored, kind, found[kind], cut=cut) for kind in kinds)
+
+
+def _text(
+    stored: StoredVersion, kind: str, output: StoredText | StoredOutputRefused, *, cut: bool
+) -> OutputTextView:
     title, about = OUTPUTS[kind]
     href = f"{_at(stored)}/files/{kind}"
-    try:
-        output = service.get_output(session, stored.name, kind, number=stored.number)
-    except StoredOutputRefused as error:
-        return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
+    if isinstance(output, StoredOutputRefused):
+        return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(output))
     # Browsers become slow with texts of megabytes; the file is complete.
     is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
     text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text

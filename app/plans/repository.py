@@ -68,6 +68,19 @@ def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRo
     return session.execute(query).one_or_none()
 
 
+def read_texts(session: Session, plan_id: int, number: int, kinds: Iterable[str]) -> Sequence[AnyRow]:
+    """Return the z/OS texts of these kinds of a version, without its figures."""
+    # The figures are stored after the document, and SQLite would read past megabytes to find them.
+    query = (
+        select(PlanOutput.kind, PlanOutput.filename, PlanOutput.text, PlanOutput.refusal)
+        .join(PlanVersion, PlanVersion.id == PlanOutput.version_id)
+        .where(
+            PlanVersion.plan_id == plan_id, PlanVersion.number == number, PlanOutput.kind.in_(tuple(kinds))
+        )
+    )
+    return session.execute(query).all()
+
+
 def page_of_plans(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
     """Return one page of current plans, sorted by name, each with the figures of its latest version."""
 

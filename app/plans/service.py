@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -39,6 +39,7 @@ from app.plans.stored import (
     PlanSummary,
     SaveOutcome,
     StoredOutput,
+    StoredText,
     StoredVersion,
     VersionSummary,
     etag,
@@ -52,7 +53,7 @@ from planner_core.wire import adapter
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_version", "get_version_at", "is_empty", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "is_empty", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -201,10 +202,7 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
     if row is None:
         raise PlanNotFound(name, number)
     if row.text is None:
-        refusal = json.loads(row.refusal)
-        raise StoredOutputRefused(
-            refusal["message"], adapter(tuple[Finding, ...]).validate_python(refusal["findings"])
-        )
+        raise _refusal(row.refusal)
     return StoredOutput(
         kind=kind,
         text=row.text,
@@ -212,6 +210,20 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
         etag=etag(plan.id, number or plan.latest, kind),
         findings=f"error={row.errors}, warning={row.warnings}, info={row.infos}",
     )
+
+
+def get_texts(
+    session: Session, version: StoredVersion, kinds: Iterable[str]
+) -> dict[str, StoredText | StoredOutputRefused]:
+    """Return z/OS texts of a version by kind, or the error that `get_output` would raise."""
+    found = {row.kind: row for row in repository.read_texts(session, version.plan_id, version.number, kinds)}
+    texts: dict[str, StoredText | StoredOutputRefused] = {}
+    for kind in kinds:
+        if kind not in found:  # removed permanently since the version was read
+            raise PlanNotFound(version.name, version.number)
+        row = found[kind]
+        texts[kind] = _refusal(row.refusal) if row.text is None else StoredText(row.text, row.filename)
+    return texts
 
 
 def is_empty(database: Database) -> bool:
@@ -430,6 +442,12 @@ def _taken(name: str, advice: str = "Choose another name.") -> NameTaken:
     return NameTaken(f"A plan called {name} already exists. {advice}")
 
 
+def _refusal(text: str) -> StoredOutputRefused:
+    refusal = json.loads(text)
+    findings = adapter(tuple[Finding, ...]).validate_python(refusal["findings"])
+    return StoredOutputRefused(refusal["message"], findings)
+
+
 def _figures(row: AnyRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in _FIGURES}
 
@@ -438,6 +456,10 @@ def _stored(session: Session, plan: Plan, number: int) -> StoredVersion:
     row = repository.read_version(session, plan, number)
     if row is None:
         raise PlanNotFound(plan.name, number)
+    return _of_row(plan, row)
+
+
+def _of_row(plan: Plan, row: AnyRow | PlanVersion) -> StoredVersion:
     return StoredVersion(
         plan_id=plan.id,
         name=plan.name,
@@ -504,4 +526,5 @@ def _add_version(
         for output in computed.outputs
     ]
     repository.add_version(session, version, outputs)
-    return _stored(session, plan, plan.latest)
+    # Not read again, because a document can have many megabytes.
+    return _of_row(plan, version)

@@ -178,6 +178,14 @@ class StoredOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredText:
+    """A text for z/OS and its file name, as they were saved."""
+
+    text: str
+    filename: str
+
+
+@dataclass(frozen=True, slots=True)
 class SaveOutcome:
     """The version after saving, and whether it is new, changed or identical."""
 

@@ -60,6 +60,30 @@ def test_texts_of_a_version_are_those_of_its_document(session: Session, kind: st
     assert found.etag != service.get_plan(session, "SQ03").etag
 
 
+def test_texts_read_together_are_those_read_one_by_one(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    service.save_plan(session, "OTHER", plan(qsg="SQ04"))
+    found = service.get_texts(session, version, ("runbook", "job", "policy"))
+    assert list(found) == ["runbook", "job", "policy"]
+    for kind, text in found.items():
+        if isinstance(text, service.StoredOutputRefused):
+            with pytest.raises(service.StoredOutputRefused) as refused:
+                service.get_output(session, "SQ03", kind)
+            assert (str(text), text.findings) == (str(refused.value), refused.value.findings)
+        else:
+            one = service.get_output(session, "SQ03", kind)
+            assert (text.text, text.filename) == (one.text, one.filename)
+    assert [kind for kind, text in found.items() if isinstance(text, service.StoredOutputRefused)] == ["job"]
+
+
+def test_texts_of_a_version_that_was_removed_meanwhile_are_not_found(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    service.delete_plan(session, "SQ03")
+    service.purge_deleted(session, timedelta(0))
+    with pytest.raises(service.PlanNotFound):
+        service.get_texts(session, version, OUTPUT_KINDS)
+
+
 def test_each_change_creates_a_version_and_keeps_old_ones(session: Session) -> None:
     tags: list[str] = []
     for headroom in (10, 20, 30):
