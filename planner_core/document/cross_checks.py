@@ -34,25 +34,27 @@ def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
         yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
     yield from _check_clusters(plan.clusters)
-    queue_places: dict[str, str] = {}
+    queue_places: dict[str, tuple[int, int]] = {}
     for index, structure in enumerate(plan.structures):
         at = f"/structures/{index}"
         yield from _check_sizes(at, structure.initsize, structure.size, structure.minsize)
         yield from _check_lists(at, structure.preflist, structure.exclist)
         if structure.offload.dsblock & (structure.offload.dsblock - 1):
             yield FieldProblem(f"{at}/offload/dsblock", "must be 8K, 16K, 32K, 64K, 128K, 256K, 512K or 1M")
+        # A plan can have 32,000 queues, so pointers are written only for errors.
         for number, queue in enumerate(structure.queues):
-            where = f"{at}/queues/{number}"
             if queue.name in queue_places:
-                other = queue_places[queue.name]
+                other = "/structures/{}/queues/{}".format(*queue_places[queue.name])
                 yield FieldProblem(
-                    f"{where}/name",
+                    f"{at}/queues/{number}/name",
                     f"queue {queue.name} is already at {other}: a queue belongs to one structure",
                 )
-            queue_places[queue.name] = where
-            yield from _check_queue(where, queue)
+            queue_places[queue.name] = index, number
+            for key, message in _queue_problems(queue):
+                yield FieldProblem(f"{at}/queues/{number}/{key}", message)
             if queue.queue_manager_rates:
-                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, members)
+                where = f"{at}/queues/{number}/queue_manager_rates"
+                yield from _check_members(where, queue.queue_manager_rates, members)
 
 
 def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
@@ -110,27 +112,23 @@ def _check_members(at: str, by_name: Mapping[str, object], members: int | set[st
         yield FieldProblem(at, f"names {len(by_name)} queue managers, but queue_managers is {members}")
 
 
-def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
+def _queue_problems(queue: Queue) -> list[tuple[str, str]]:
+    """Return the errors of a queue, each with the key of its field."""
+    found: list[tuple[str, str]] = []
     # With gets, puts are the normal rate and not the cause of the backlog, so the backlog may be stated as well.
     is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
     rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:
-        yield FieldProblem(f"{at}/put_rate_per_s", "is required with get_rate_per_s")
+        found.append(("put_rate_per_s", "is required with get_rate_per_s"))
     if queue.backlog is not None and rated:
         extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
-        yield FieldProblem(
-            f"{at}/{extra}", "enter either backlog, or put_rate_per_s with outage_minutes, not both"
-        )
+        found.append((extra, "enter either backlog, or put_rate_per_s with outage_minutes, not both"))
     elif queue.backlog is None and not rated:
-        yield FieldProblem(
-            f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are specified"
-        )
+        found.append(("backlog", "is required, unless put_rate_per_s and outage_minutes are specified"))
     elif queue.backlog is None and queue.put_rate_per_s is None:
-        yield FieldProblem(f"{at}/put_rate_per_s", "is required with outage_minutes")
+        found.append(("put_rate_per_s", "is required with outage_minutes"))
     elif queue.backlog is None and queue.outage_minutes is None:
-        yield FieldProblem(f"{at}/outage_minutes", "is required with put_rate_per_s")
-    if isinstance(queue.message_bytes, MessageSizes):
-        sizes = queue.message_bytes.distribution()
-        problem = None if isinstance(sizes, int) else sizes.problem()
-        if problem:
-            yield FieldProblem(f"{at}/message_bytes", problem)
+        found.append(("outage_minutes", "is required with put_rate_per_s"))
+    if isinstance(queue.message_bytes, MessageSizes) and (problem := queue.message_bytes.problem()):
+        found.append(("message_bytes", problem))
+    return found

@@ -16,6 +16,7 @@ from planner_core import names, tables
 from planner_core.bounds import UntilManyErrors
 from planner_core.document.cluster_entries import InstanceEntry, MqName, choice
 from planner_core.document.size_distribution import SizeDistribution
+from planner_core.document.size_shape import BODY, TWENTY
 from planner_core.document.types import (
     ALNUM,
     AS_NUMBER,
@@ -251,6 +252,16 @@ class MessageSizes(BaseModel):
         if p95 == maximum and maximum * denominator == numerator:
             return maximum
         return SizeDistribution(numerator, denominator, p95, maximum)
+
+    def problem(self) -> str | None:
+        """Return a sentence if no distribution can have these three values, otherwise None."""
+        # The same bounds as in `SizeDistribution.problem`, without the ratio. Decimals are exact here, because a mean has
+        # at most 15 digits.
+        p95, twenty = self.p95, TWENTY * self.mean
+        if p95 <= self.max and p95 <= twenty <= BODY * p95 + self.max:
+            return None
+        sizes = self.distribution()
+        return None if isinstance(sizes, int) else sizes.problem()
 
 
 _DISTRIBUTION = ("mean", "p95", "max")

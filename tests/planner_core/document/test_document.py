@@ -639,3 +639,18 @@ def test_largest_plan_that_mq_permits_is_read() -> None:
     ]
     read = read_json(json.dumps({**SMALLEST, "structures": structures}))
     assert sum(len(structure.queues) for structure in read.structures) == 63 * 512
+
+
+@given(
+    st.decimals(0, 120, places=3),
+    st.integers(0, 100),
+    st.integers(0, 100),
+    st.sampled_from([Decimal(1), Decimal("0.001"), Decimal(10**6)]),
+)
+def test_impossible_message_sizes_are_those_without_a_distribution(
+    mean: Decimal, p95: int, largest: int, scale: Decimal
+) -> None:
+    whole = int(max(scale, Decimal(1)))
+    sizes = MessageSizes.model_construct(mean=mean * scale, p95=p95 * whole, max=largest * whole)
+    found = sizes.distribution()
+    assert sizes.problem() == (None if isinstance(found, int) else found.problem())
