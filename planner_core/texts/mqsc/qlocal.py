@@ -48,23 +48,25 @@ QLOCAL: Final = (
     QlocalAttribute("QSVCIEV", ("qsvciev",), is_carried_over=False),
 )
 """The attributes, in the order in which MQSC is written."""
+_KEYWORDS: Final = tuple((each.keyword, each.keys[0]) for each in QLOCAL)
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 
 def planned_queue(queue: Queue) -> Iterator[str]:
     """Yield the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
-    for each in QLOCAL:
-        value = getattr(queue, each.keys[0])
-        if each.keyword == "SHARE":
+    for keyword, key in _KEYWORDS:
+        value = getattr(queue, key)
+        # Checked first: a plan can have 32,000 queues, and most of them state two or three attributes.
+        if value is None:
+            # With the default, the largest planned messages could not be put.
+            if keyword == "MAXMSGL" and (largest := _largest(queue)) > limit("default_maxmsgl_bytes"):
+                yield mqsc_attribute(keyword, largest)
+        elif keyword == "SHARE":
             default = "SHARED" if queue.share else "EXCL"
             share = "SHARE" if queue.share else "NOSHARE"
             yield f"{share} DEFSOPT({queue.default_share_option or default})"
-        elif each.keyword == "MAXMSGL" and value is None:
-            # With the default, the largest planned messages could not be put.
-            if (largest := _largest(queue)) > limit("default_maxmsgl_bytes"):
-                yield mqsc_attribute(each.keyword, largest)
-        elif value is not None and each.keyword != "DEFSOPT":  # it is in the line of SHARE
-            yield mqsc_attribute(each.keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
+        elif keyword != "DEFSOPT":  # it is in the line of SHARE
+            yield mqsc_attribute(keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
 
 
 def _largest(queue: Queue) -> int:

@@ -47,12 +47,13 @@ def mqsc(result: PlanResult) -> str:
         lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
         advised = advice[structure.name]
         suggests = advised is not None and advised.is_planned
+        shared = ("QSGDISP(SHARED)", mqsc_attribute("CFSTRUCT", structure.name))
         for place, queue in enumerate(structure.queues):
             if suggests and advised is not None:
                 backlog = backlogs[structure.name][place].messages
                 lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))
             lines.extend(
-                _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", tuple(_qlocal(structure, queue)))
+                _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", (*shared, *planned_queue(queue)))
             )
     return "\n".join(lines) + "\n"
 
@@ -121,9 +122,3 @@ def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
 def _cfstruct(structure: Structure) -> Iterator[str]:
     for line in planned_attributes(structure):
         yield " ".join(mqsc_attribute(keyword, value) for keyword, value in line.items())
-
-
-def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
-    yield "QSGDISP(SHARED)"
-    yield mqsc_attribute("CFSTRUCT", structure.name)
-    yield from planned_queue(queue)
