@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import statistics
 import time
@@ -18,19 +17,6 @@ MARGIN = 2
 
 class TooMuchCpu(AssertionError):
     """A call used more CPU time than allowed."""
-
-
-@contextmanager
-def as_the_service_collects() -> Iterator[None]:
-    """Exclude existing objects from garbage collection, as `app.main.keep_what_is_loaded` does in the service.
-
-    A process that has run a thousand tests has several times the objects of the service, and scanning them would count as work of the call.
-    """
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _fixed_work() -> float:
@@ -68,8 +54,7 @@ def at_most_cpu_seconds(seconds: float, what: str = "the call") -> Iterator[None
     before = signal.signal(signal.SIGPROF, give_up)
     signal.setitimer(signal.ITIMER_PROF, seconds * MARGIN)
     try:
-        with as_the_service_collects():
-            yield
+        yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

@@ -103,6 +103,7 @@ def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPa
         return ended[-1]
 
     monkeypatch.setattr("bench.service.subprocess.Popen", watched)
+    monkeypatch.setattr("bench.service.SERVERS", ("bare-def", "bare-async"))  # these start fastest
     monkeypatch.setattr("bench.__main__.sq03", lambda: {"qsg": "no plan"})
     with pytest.raises(RuntimeError, match="422"):
         main(["--only", "service", "--rounds", "1", "--requests", "4"])

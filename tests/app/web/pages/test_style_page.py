@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fastapi import FastAPI
 from jinja2 import nodes
 
@@ -9,21 +11,26 @@ from app.web.rendering import TEMPLATES_DIR, environment
 from tests.app.web.pages.addresses import page
 
 STYLE = "style/style.html"
-TREES = {
-    path.relative_to(TEMPLATES_DIR).as_posix(): environment().parse(path.read_text(encoding="utf-8"))
-    for path in TEMPLATES_DIR.rglob("*.html")
-}
+
+
+@cache
+def trees() -> dict[str, nodes.Template]:
+    """Return the parsed templates by name."""
+    return {
+        path.relative_to(TEMPLATES_DIR).as_posix(): environment().parse(path.read_text(encoding="utf-8"))
+        for path in TEMPLATES_DIR.rglob("*.html")
+    }
 
 
 def macros(name: str) -> dict[str, nodes.Macro]:
     """Return the macros that a template defines."""
-    return {macro.name: macro for macro in TREES[name].find_all(nodes.Macro)}
+    return {macro.name: macro for macro in trees()[name].find_all(nodes.Macro)}
 
 
 def imported(name: str) -> dict[str, tuple[str, str]]:
     """Return the names that a template imports, with the template and the name that they come from."""
     found = {macro: (name, macro) for macro in macros(name)}
-    for node in TREES[name].find_all(nodes.FromImport):
+    for node in trees()[name].find_all(nodes.FromImport):
         assert isinstance(node.template, nodes.Const)
         for each in node.names:
             there, here = (each, each) if isinstance(each, str) else each
@@ -40,7 +47,7 @@ def called(tree: nodes.Node, name: str) -> set[tuple[str, str]]:
 
 def shown() -> set[tuple[str, str]]:
     """Return the components that the style page calls directly or indirectly."""
-    waiting, found = called(TREES[STYLE], STYLE), set[tuple[str, str]]()
+    waiting, found = called(trees()[STYLE], STYLE), set[tuple[str, str]]()
     while waiting:
         template, macro = each = waiting.pop()
         found.add(each)
@@ -49,12 +56,12 @@ def shown() -> set[tuple[str, str]]:
 
 
 def test_every_component_is_on_the_style_page() -> None:
-    everything = {(name, macro) for name in TREES for macro in macros(name)}
+    everything = {(name, macro) for name in trees() for macro in macros(name)}
     assert everything - shown() == set()
 
 
 def test_components_are_defined_in_partials() -> None:
-    whole = [name for name in TREES if not name.rpartition("/")[2].startswith("_")]
+    whole = [name for name in trees() if not name.rpartition("/")[2].startswith("_")]
     assert [name for name in whole if macros(name)] == []
 
 
