@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app.database.transactions import hold_lock
 from app.database.types import AnyRow, Base, PageOfRows
 from app.plans.models import Plan, PlanVersion
 from app.usage.models import (
@@ -42,9 +43,18 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+USAGE_LOCK = 0x636670757367  # "cfpusg"
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def hold_usage(session: Session) -> None:
+    """Prevent other transactions from changing hours and lists until this one ends.
+
+    Otherwise, two of them could wait for each other's rows of the lists, or update a list without the other's hours.
+    """
+    hold_lock(session, USAGE_LOCK)
 
 
 def put(session: Session, kind: type[Base], rows: Rows) -> None:
@@ -99,6 +109,7 @@ def remove_days(session: Session, days: Iterable[date]) -> tuple[set[StructureKe
 
 def remove_before(session: Session, day: date) -> int:
     """Remove all hours before this UTC day and update the lists; return the number of hours."""
+    hold_usage(session)
     past = datetime.combine(day, time(), UTC)
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     gone: set[StructureKey] = set()

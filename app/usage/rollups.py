@@ -56,6 +56,7 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
     Raises:
         RollupInvalid: A line cannot be stored, or the last one is missing; the transaction must be rolled back.
     """
+    repository.hold_usage(session)
     store = _Store(session)
     # In batches, because the roll-ups of a whole history do not fit into memory.
     numbered = enumerate(lines, start=1)

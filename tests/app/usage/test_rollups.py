@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -74,6 +75,19 @@ def test_hours_are_stored_with_their_figures_and_their_period(database: Database
     assert found["measured_queues"][0]["last_hour"] == at(30)
     assert found["hourly_queue_usage"][0]["size_buckets"] == [{"up_to_bytes": 1024, "puts": 36_000}]
     assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
+
+
+def test_rollups_that_are_stored_at_the_same_time_are_all_in_the_lists(database: Database) -> None:
+    with ThreadPoolExecutor(1) as other:
+        with database.session(writes=True) as session:
+            store_rollups(session, output(structure_hour(0), queue_hour(0)))
+            waiting = other.submit(stored, database, output(structure_hour(1), queue_hour(1)))
+            # Without the lock, the other transaction reads the hours now, before these are committed.
+            wait([waiting], timeout=1)
+            assert not waiting.done()
+        found = waiting.result()
+    for name in ("measured_structures", "measured_queues"):
+        assert [(row["first_hour"], row["last_hour"]) for row in found[name]] == [(at(0), at(1))]
 
 
 def test_hour_of_the_latest_figures_of_each_kind_is_stored(database: Database) -> None:
