@@ -49,8 +49,8 @@ class Place(Protocol):
         """Move the last entry out of the log if a power failure left it torn; return its new place, if there was one."""
         ...
 
-    def may_have_entry(self, version: int) -> bool:
-        """Return False if the log certainly has no entry for this version."""
+    def may_be_newer(self, version: int) -> bool:
+        """Return False if this version is certainly the last in the log."""
         ...
 
     def write(self, path: str, data: pa.Buffer) -> None:
@@ -135,9 +135,13 @@ class Folder:
         entries = sorted((self.folder / LOG).glob("*.json"))
         return bool(entries) and _is_torn(entries[-1])
 
-    def may_have_entry(self, version: int) -> bool:
-        """Return whether the log has an entry for this version."""
-        return (self.folder / LOG / f"{version:020}.json").exists()
+    def may_be_newer(self, version: int) -> bool:
+        """Return whether the log has another version after this one, or no longer has this one.
+
+        The folder may have been emptied or restored. Delta also removes entries before a checkpoint after some weeks.
+        """
+        this, following = (self.folder / LOG / f"{each:020}.json" for each in (version, version + 1))
+        return following.exists() or not this.exists()
 
     def repair_log(self) -> Path | None:
         """Move the last entry out of the log if it is torn.
@@ -173,7 +177,7 @@ class ObjectStore:
         """Return False: an object exists completely or not at all."""
         return False
 
-    def may_have_entry(self, version: int) -> bool:
+    def may_be_newer(self, version: int) -> bool:
         """Return True: a request would be needed, and opening the table needs hardly more."""
         return True
 

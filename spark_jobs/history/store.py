@@ -399,7 +399,7 @@ class History:
 
     def _delta(self) -> DeltaTable:
         # Opening takes longer than anything else with a small file. Versions have no gaps.
-        if self._opened is None or self.place.may_have_entry(self._opened.version() + 1):
+        if self._opened is None or self.place.may_be_newer(self._opened.version()):
             self._opened = self._opened_now()
         return self._opened
 

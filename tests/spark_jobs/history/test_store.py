@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 import threading
 from pathlib import Path
 
@@ -69,6 +70,21 @@ def test_table_is_opened_again_only_after_a_commit(history: History, monkeypatch
     assert opened == [before, before + 1]
     commit(History.open(history.url), "b", structures=structure_rows(qest(1)))
     assert again.read(STRUCTURE_USAGE).num_rows == 2
+    assert opened[-1] == before + 2
+
+
+def test_history_in_a_replaced_folder_is_opened_again(tmp_path: Path) -> None:
+    folder, backup = tmp_path / "history", tmp_path / "backup"
+    history = History.open(str(folder), create=True)
+    shutil.copytree(folder, backup)
+    commit(history, "a", structures=structure_rows(qest()))
+    shutil.rmtree(folder)
+    with pytest.raises(HistoryError, match="There is no usage history"):
+        history.snapshot()
+    shutil.copytree(backup, folder)
+    assert history.read(STRUCTURE_USAGE).num_rows == 0
+    commit(history, "b", structures=structure_rows(qest()))
+    assert [row["file_name"] for row in history.files()] == ["b"]
 
 
 def test_rows_of_other_times_are_new_without_a_comparison_of_keys(
