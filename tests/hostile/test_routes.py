@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from app.main import create_app
 from app.settings import Settings
 from app.texts.documents import example_text
-from tests.cpu import allowed_cpu_seconds
+from tests.cpu import allowed_cpu_seconds, as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 
 pytestmark = pytest.mark.long
@@ -256,7 +256,8 @@ def _is_above(measured_s: float, most_s: float) -> bool:
 def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
     """Send a shape of 1 MB and return the problem, or None."""
     text = shape.text()
-    answer, cpu_s, health_s = asyncio.run(_send(app, target, text))
+    with as_the_service_collects():
+        answer, cpu_s, health_s = asyncio.run(_send(app, target, text))
     faults = [
         f"status {answer.status_code}" if answer.status_code >= 500 else "",
         f"{cpu_s:.1f} s of CPU" if _is_above(cpu_s, MOST_SECONDS) else "",
