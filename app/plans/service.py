@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -213,7 +213,7 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
 
 
 def get_texts(
-    session: Session, version: StoredVersion, kinds: Iterable[str]
+    session: Session, version: StoredVersion, kinds: Sequence[str]
 ) -> dict[str, StoredText | StoredOutputRefused]:
     """Return z/OS texts of a version by kind, or the error that `get_output` would raise."""
     found = {row.kind: row for row in repository.read_texts(session, version.plan_id, version.number, kinds)}

@@ -146,7 +146,7 @@ def evaluated_structures(
     around = document.model_copy(update=_ELSEWHERE)
     queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = _same((_content(around), curve)) if queues <= known.most_queues else None
+    group = _first_equal((_content(around), curve)) if queues <= known.most_queues else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
@@ -172,7 +172,7 @@ def _evaluated(
 
 
 @lru_cache(maxsize=64)
-def _same(group: tuple[object, Curve | None]) -> tuple[object, Curve | None]:
+def _first_equal(group: tuple[object, Curve | None]) -> tuple[object, Curve | None]:
     """Return the first of equal groups, because keys with the same object are compared much faster."""
     return group
 

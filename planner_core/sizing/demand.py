@@ -66,7 +66,7 @@ class Demand:
 
     `elements`, `taken` and `mean_elements` are enough for any shape of a distribution. The bands
     have the assumed shape; `beyond` is the number of elements, times `scale`, that they lack. Those elements count
-    wherever no rule offloads anything. `over_bytes` is the limit that the largest messages exceed whose data stays in the
+    wherever no rule offloads anything. `largest_over_bytes` is the limit that the largest messages exceed whose data stays in the
     CF unless a rule offloads it.
     """
 
@@ -77,7 +77,7 @@ class Demand:
     taken: tuple[int, ...]
     mean_elements: Mapping[int, int] = field(default_factory=dict)
     beyond: int = 0
-    over_bytes: int = field(init=False)
+    largest_over_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Find the last band of messages that only rules offload, which every rule is compared with."""
@@ -86,7 +86,7 @@ class Demand:
         for band in self.bands[:-1]:
             if band.messages:
                 over = band.over_bytes
-        object.__setattr__(self, "over_bytes", over)
+        object.__setattr__(self, "largest_over_bytes", over)
 
     @property
     def exact_elements(self) -> Fraction:

@@ -55,7 +55,7 @@ def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
 
 def can_fire(rule: Rule, demand: Demand) -> bool:
     """Return whether the backlog has messages that this rule offloads and that are not always offloaded."""
-    return demand.over_bytes >= rule.size_bytes
+    return demand.largest_over_bytes >= rule.size_bytes
 
 
 def firing(rules: Sequence[Rule], demand: Demand) -> list[Rule]:
