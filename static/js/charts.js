@@ -5,6 +5,7 @@
 
   const DAY_MS = 24 * 3600e3;
   const LEAST_PX_PER_DAY = 4;
+  const DOUBLE_CLICK_MS = 500; /* as in most operating systems; Plotly's own 300 is too short for slow hands and slow machines */
   const SIDES_PX = 200;
   const NARROW_PX = 700;
 
@@ -119,7 +120,8 @@
       const hasRoom = (root.clientWidth - SIDES_PX) / ((to - from) / DAY_MS) >= LEAST_PX_PER_DAY;
       const { traces, layout } = dressed(figures[hasRoom ? figures.length - 1 : 0], root.clientWidth, root);
       layout.xaxis.range = (range || whole).map(axis.write);
-      await window.Plotly.react(plot, traces, layout, { displayModeBar: false, displaylogo: false, doubleClick: false, scrollZoom: false });
+      const config = { displayModeBar: false, displaylogo: false, doubleClick: false, doubleClickDelay: DOUBLE_CLICK_MS, scrollZoom: false };
+      await window.Plotly.react(plot, traces, layout, config);
     };
     plot.hidden = false;
     await draw();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,8 @@ STRUCTURE = "/usage/SQ03/APPLICATION1"
 QUEUE = f"{STRUCTURE}/queue?name=ORDERS.IN"
 PLAN = "/usage/SQ03/plan?structure=APPLICATION1"
 FULL = f"{STRUCTURE}?from=2026-11-23&to=2026-11-25"
+ATTEMPTS, WAIT_MS = 10, 3_000
+"""Double clicks, and the time after each: on a busy machine, the browser may see two single clicks."""
 
 
 @pytest.fixture(autouse=True)
@@ -144,7 +147,11 @@ def test_chart_is_zoomed_by_dragging_and_reset_by_a_double_click(page: Page) -> 
     page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=5)
     page.mouse.up()
     expect(page.get_by_role("status")).to_have_text(re.compile(r"2026-11-24 0[56]:.*2026-11-24 1[12]:"))
-    layer.dblclick()
+    for _ in range(ATTEMPTS):
+        layer.dblclick()
+        with suppress(AssertionError):
+            expect(page.get_by_role("status")).to_have_text("", timeout=WAIT_MS)
+            break
     expect(page.get_by_role("status")).to_have_text("")
     assert visible_period(page) == whole
 
