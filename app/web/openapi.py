@@ -72,6 +72,10 @@ TAGS = [
         "description": "Current policies, MQSC and displays: check them, merge a plan into them, compare them with a plan, or create a plan from them.",
     },
     {
+        "name": "overview",
+        "description": "Coupling facilities, structures by urgency, the latest nightly run, and what to do first.",
+    },
+    {
         "name": "search",
         "description": "One search over plans, structures, queues, findings and the documentation.",
     },

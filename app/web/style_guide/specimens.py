@@ -118,7 +118,12 @@ def figures(why: Explanation) -> tuple[Figure, ...]:
         Figure("why-specimen", "In use", "percent", 90.3, None),
         Figure("why-specimen", "Size is set by", "text", "entries", None),
         Figure(
-            _LOADED, "Messages that INITSIZE holds", "count", 220_000, None, f"/quick/explanations#{_LOADED}"
+            _LOADED,
+            "Messages that INITSIZE holds",
+            "count",
+            220_000,
+            None,
+            f"/calculator/explanations#{_LOADED}",
         ),
     )
 
