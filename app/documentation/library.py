@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.documentation.markdown import Article, read_summary, render_article
+from app.documentation.markdown import Article, Section, read_sections, read_summary, render_article
 from app.web.rendering import ROOT
 
 DOCS_DIR = ROOT / "docs"
 SHELVES = {
     "tutorial": ("end-to-end", "coming-from-cfsizer"),
     "how-to": (
-        "quick-calculator", "editing-a-plan", "comparing-versions", "scenarios", "losing-a-cf", "upgrades-and-growth",
+        "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "scenarios", "losing-a-cf", "upgrades-and-growth",
         "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
@@ -85,6 +86,12 @@ def _text_and_place(slug: str) -> tuple[str, str]:
     """Return the Markdown of a page, and the path of its file below docs/."""
     path = _files()[slug]
     return path.read_text(encoding="utf-8"), path.relative_to(DOCS_DIR).as_posix()
+
+
+def sections() -> Iterator[tuple[str, tuple[Section, ...]]]:
+    """Yield the address and the text of every page, divided at its headings, in reading order."""
+    for slug in _files():
+        yield slug, read_sections(_text_and_place(slug)[0])
 
 
 def moved(slug: str) -> str | None:
