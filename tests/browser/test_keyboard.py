@@ -546,8 +546,8 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/sheet": ("/sheet", show_sheet),
     "/reference": ("/reference", link_task(TABLE, TABLE)),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14", scroll_table),
-    "/docs": ("/docs", link_task("Editing a plan", "Editing a plan")),
-    "/docs/{slug:path}": ("/docs/reference/rest-api", link_task("Editing a plan", "Editing a plan")),
+    "/docs": ("/docs", link_task("Glossary", "Glossary")),
+    "/docs/{slug:path}": ("/docs/reference/rest-api", link_task("Glossary", "Glossary")),
     "/style": ("/style", unfold),
     "/api/docs": ("/api/docs", open_operation),
 }

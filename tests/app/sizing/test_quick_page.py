@@ -111,7 +111,7 @@ def test_findings_equal_those_of_the_result_with_sources(app: FastAPI, fields: d
         assert item.one(class_="sev").text.lower() == finding["severity"]
         assert " ".join(finding["message"].split()) in item.text
         assert item.one(class_="source").text
-        assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
+        assert item.all("a")[0]["href"] == f"/docs/reference/findings/{finding['code']}"
 
 
 @EVERY_PLAN
