@@ -22,6 +22,7 @@ from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
 from app.fits import api as curves
+from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
 from app.jobs.watcher import Watcher
@@ -173,6 +174,7 @@ def _routers() -> list[APIRouter]:
         curves.router,
         forecasts.router,
         night.router,
+        fleet.router,
         events.router,
         cluster.router,
         whatif.router,

@@ -15,6 +15,7 @@ def page_routers() -> list[APIRouter]:
     from app.events.simulate_pages import router as simulate_events
     from app.fits.levels_pages import router as levels
     from app.fits.pages import router as curves
+    from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
     from app.nightly.pages import router as nights
     from app.plans.changing_pages import router as changing
@@ -34,6 +35,7 @@ def page_routers() -> list[APIRouter]:
     from app.whatif.questions import QUESTIONS
 
     return [
+        overview,
         quick,
         editor,
         plans,

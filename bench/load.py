@@ -153,7 +153,7 @@ def _pages() -> Iterator[str]:
     """Yield what planners look at: most often the calculator and the plan."""
     version = f"/plans/{PLAN}/versions/1"
     structure = f"{version}/structures/APPLICATIO00"
-    yield from ("/?messages=NUMBER",) * 4
+    yield from ("/calculator?messages=NUMBER",) * 4
     yield from (f"/plans/{PLAN}", structure) * 2
     yield from ("/plans", f"{structure}/filling", f"{structure}/thresholds", f"/plans/{PLAN}/edit")
     yield from (f"/plans/{PLAN}/history", "/docs", "/usage", "/forecasts")

@@ -24,8 +24,8 @@ from app.web.compression import Compression
 
 CALCULATOR = "calculator"
 PAGES: Mapping[str, str] = {
-    CALCULATOR: "/?messages={number}",
-    "explanations of an answer": "/quick/explanations?messages={number}",
+    CALCULATOR: "/calculator?messages={number}",
+    "explanations of an answer": "/calculator/explanations?messages={number}",
     "list of the documentation": "/docs",
     "/openapi.json": "/openapi.json",
 }

@@ -19,6 +19,8 @@ FULL_DAYS: Final = 7
 _PERCENT: Final = 100
 
 FullState = Literal["full_now", "was_full"]
+UrgencyKey = tuple[int, int, tuple[str, ...], date, float, tuple[str, ...]]
+"""The sort key of a structure's measure, the most urgent first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def urgency_key(
     crossing_day: date | None,
     used_percent: float | None,
     names: tuple[str, ...],
-) -> tuple[int, int, tuple[str, ...], date, float, tuple[str, ...]]:
+) -> UrgencyKey:
     """Return the sort key of a structure's measure, the most urgent first.
 
     Args:

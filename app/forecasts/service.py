@@ -9,10 +9,8 @@ from datetime import date, timedelta
 from typing import Annotated, TypeVar
 
 from pydantic import Field, computed_field
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database, DatabaseUnusable
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
@@ -33,11 +31,23 @@ MEASURES: Mapping[str, str] = {
 MOST_EARLIER = 12
 """Maximum number of earlier forecasts of a series that are shown with their scores."""
 MOST_HISTORY_DAYS = 730
-MOST_CANDIDATES = 50
 FIRST_PAGE = PageRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 AnyForecast = TypeVar("AnyForecast", bound=Forecast)
+
+
+def first_crossing(crossings: Iterable[Crossing]) -> Crossing | None:
+    """Return the level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
+    known = tuple(crossings)
+    crossed = [each for each in known if each.state == "already_crossed"]
+    dated = [each for each in known if each.dates.p50 is not None]
+    likely = [each for each in known if each.state == "possible"]
+    if crossed:
+        return crossed[-1]
+    if dated:
+        return min(dated, key=lambda each: each.dates.p50 or date.max)
+    return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +85,8 @@ class StructureForecast(Forecast):
 
     @property
     def first_crossing(self) -> Crossing | None:
-        """The level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
-        crossed = [each for each in self.crossings if each.state == "already_crossed"]
-        dated = [each for each in self.crossings if each.dates.p50 is not None]
-        likely = [each for each in self.crossings if each.state == "possible"]
-        if crossed:
-            return crossed[-1]
-        if dated:
-            return min(dated, key=lambda each: each.dates.p50 or date.max)
-        return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)
+        """The level that the measure passes first; None if it passes none within the horizon."""
+        return first_crossing(self.crossings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,54 +165,6 @@ def list_forecasts(session: Session, asked: PageRequest = FIRST_PAGE) -> Forecas
         for forecast, full in rows
     )
     return ForecastPage.of(items, total, asked)
-
-
-@dataclass(frozen=True, slots=True)
-class ForecastSummary:
-    """A summary of all forecasts."""
-
-    full: tuple[StructureForecast, ...]
-    """One measure of each structure or data set that is or was full, most urgent first."""
-    first: StructureForecast | None
-    """The measure of another structure that passes a level first; None if none does within the horizon."""
-    horizon_days: int
-
-
-def outcome(database: Database) -> ForecastSummary | None:
-    """Return a summary; None if there is no forecast, or if the database does not answer.
-
-    Simulated structures appear only if there are no others.
-    """
-    try:
-        with database.session(writes=False) as session:
-            # The home page shows a few structures; the most urgent ones include them.
-            rows, _ = most_urgent(session, offset=0, limit=MOST_CANDIDATES, measured_only=True)
-            if not rows:
-                rows, _ = most_urgent(session, offset=0, limit=MOST_CANDIDATES)
-    # The home page also works without a database.
-    except (DatabaseUnusable, OperationalError):
-        return None
-    if not rows:
-        return None
-    full: dict[tuple[str | None, ...], StructureForecast] = {}
-    for forecast, fullness in rows:
-        if fullness is not None:
-            one = _read(StructureForecast, forecast, fullness=fullness)
-            full.setdefault((one.qsg, one.structure, one.queue_manager), one)
-    # Full structures are listed already, so the next one to fill must be a different one.
-    is_full = {key[:2] for key in full}
-    first = next(
-        (
-            found
-            for forecast, fullness in rows
-            if fullness is None
-            and forecast.earliest_crossing_day is not None
-            and (forecast.qsg, forecast.structure) not in is_full
-            and (found := _read(StructureForecast, forecast)).first_crossing is not None
-        ),
-        None,
-    )
-    return ForecastSummary(tuple(full.values()), first, rows[0][0].horizon_days)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:

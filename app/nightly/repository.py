@@ -248,7 +248,7 @@ def drop_forecasts(session: Session, *, made_before: date) -> None:
 
 def unmark_latest(session: Session, forecast_ids: Iterable[int]) -> None:
     """Remove the mark of the latest forecast from these forecasts."""
-    for ids in _portions(forecast_ids):
+    for ids in portions(forecast_ids):
         session.execute(update(StoredForecast).where(StoredForecast.id.in_(ids)).values(is_latest=False))
 
 
@@ -259,14 +259,14 @@ def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow
     )  # fmt: skip
     return [
         row
-        for some in _portions(days)
+        for some in portions(days)
         for row in session.execute(query.where(StoredForecast.made_on.in_(some)).order_by(StoredForecast.id))
     ]
 
 
 def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
     """Remove these forecasts with their scores."""
-    for ids in _portions(forecast_ids):
+    for ids in portions(forecast_ids):
         session.execute(delete(StoredForecast).where(StoredForecast.id.in_(ids)))
 
 
@@ -274,7 +274,7 @@ def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[in
     """Return the forecasts with these numbers that still exist, keyed by number."""
     return {
         each.id: each
-        for ids in _portions(forecast_ids)
+        for ids in portions(forecast_ids)
         for each in session.scalars(select(StoredForecast).where(StoredForecast.id.in_(ids)))
     }
 
@@ -341,18 +341,21 @@ def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
 
 def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
     """Return the days of all structures in these groups that are recent enough to show that a structure is full."""
+    usage = DailyStructureUsage
     found: list[DailyStructureUsage] = []
-    for qsg, day in last.items():
-        query = select(DailyStructureUsage).where(
-            DailyStructureUsage.qsg == qsg, DailyStructureUsage.day > day - timedelta(days=FULL_DAYS)
+    # One statement for many groups, because a fleet may have hundreds of them.
+    for groups in portions(last.items()):
+        of_groups = (
+            and_(usage.qsg == qsg, usage.day > day - timedelta(days=FULL_DAYS)) for qsg, day in groups
         )
-        found += session.scalars(query.order_by(DailyStructureUsage.structure, DailyStructureUsage.day))
+        query = select(usage).where(or_(*of_groups))
+        found += session.scalars(query.order_by(usage.qsg, usage.structure, usage.day))
     return found
 
 
 def remove_days(session: Session, days: Iterable[date]) -> None:
     """Remove all rows of these days."""
-    for some in _portions(days):
+    for some in portions(days):
         session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(some)))
 
 
@@ -375,7 +378,8 @@ def remove_cf_level(session: Session, coupling_facility: str) -> bool:
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
 
-def _portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
+def portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    """Yield the keys in lists that are short enough for one statement."""
     rest = iter(keys)
     while portion := list(islice(rest, KEYS_AT_ONCE)):
         yield portion

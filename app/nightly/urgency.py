@@ -5,50 +5,63 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
-from planner_core.urgency import Fullness, UsedDay, fullness, urgency_key
+from planner_core.urgency import Fullness, UrgencyKey, UsedDay, fullness, urgency_key
 
 Structure = tuple[str, str]
 SMDS = "smds_blocks"
 
 
+class RankedSeries(NamedTuple):
+    """The latest forecast of one measure of a structure, by its number, and its place in the order of urgency."""
+
+    key: UrgencyKey
+    forecast_id: int
+    structure: Structure
+    full: Fullness | None
+    used_percent: float | None
+
+
 def most_urgent(
-    session: Session, *, offset: int, limit: int, measured_only: bool = False
+    session: Session, *, offset: int, limit: int
 ) -> tuple[list[tuple[StoredForecast, Fullness | None]], int]:
     """Return part of the latest forecasts of all series, most urgent first, and their total number.
 
     Each forecast is returned with the fullness of its structure or data set.
-
-    `measured_only` leaves out simulated forecasts.
     """
+    ranked = ranked_series(session)
+    part = ranked[offset : offset + limit]
+    forecasts = repository.forecasts_by_id(session, [each.forecast_id for each in part])
+    return [(forecasts[each.forecast_id], each.full) for each in part], len(ranked)
+
+
+def ranked_series(session: Session) -> list[RankedSeries]:
+    """Return all series that have a forecast, most urgent first."""
     query = select(
         StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager,
         StoredForecast.earliest_crossing_day,
     ).where(StoredForecast.is_latest)  # fmt: skip
-    if measured_only:
-        query = query.where(StoredForecast.is_simulated.is_(False))
     rows = session.execute(query).all()
     known = RecentUsage.of(session)
     # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
     ranked = []
     for number, qsg, structure, measure, queue_manager, crossing_day in rows:
         full = known.full((qsg, structure), measure, queue_manager)
+        used_percent = known.used_percent((qsg, structure), measure, queue_manager)
         key = urgency_key(
             full,
             crossing_day=crossing_day,
-            used_percent=known.used_percent((qsg, structure), measure, queue_manager),
+            used_percent=used_percent,
             names=(qsg, structure, measure, queue_manager),
         )
-        ranked.append((key, number, full))
-    ranked.sort(key=lambda each: each[0])
-    part = ranked[offset : offset + limit]
-    forecasts = repository.forecasts_by_id(session, [number for _, number, _ in part])
-    return [(forecasts[number], full) for _, number, full in part], len(ranked)
+        ranked.append(RankedSeries(key, number, (qsg, structure), full, used_percent))
+    return sorted(ranked, key=lambda each: each.key)
 
 
 class RecentUsage:

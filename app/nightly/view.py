@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import quote
 
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database, DatabaseUnusable
 from app.jobs.models import JobState
 from app.jobs.service import Job, JobProgress, stage_title
 from app.nightly import service
@@ -35,8 +33,8 @@ TRIGGERS: Mapping[Trigger, str] = {
     Trigger.COMMAND: "cfplan nightly",
     Trigger.SIMULATION: "simulated data",
 }
-MOST_AT_HOME = 3
-"""Maximum number of findings of the latest run on the home page; a link leads to the others."""
+MOST_ON_OVERVIEW = 3
+"""Maximum number of findings of the latest run on the overview; a link leads to the others."""
 MOST_SHOWN = 500
 """Maximum number of findings on the page of a run; the REST interface lists all of them."""
 THOUSAND = 1_000
@@ -64,7 +62,7 @@ class FindingLine:
 
 @dataclass(frozen=True, slots=True)
 class NewestNight:
-    """Findings of the newest run, for the home page and the list of runs."""
+    """Findings of the newest run, for the overview and the list of runs."""
 
     run_id: int
     day: date
@@ -86,7 +84,7 @@ class RunLine:
     counts: str
 
 
-def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight | None:
+def newest_night(session: Session, *, most: int = MOST_ON_OVERVIEW) -> NewestNight | None:
     """Return findings of the newest run; None before the first run."""
     run = service.newest(session)
     if run is None or run.stored_at is None:
@@ -99,16 +97,6 @@ def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight |
         total=run.finding_counts.total,
         counts=counts_of(run.finding_counts),
     )
-
-
-def newest_at_home(database: Database) -> NewestNight | None:
-    """Return the newest findings; None before the first run, or if the database is unavailable."""
-    try:
-        with database.session(writes=False) as session:
-            return newest_night(session)
-    # The home page must explain how to repair the database, so it cannot depend on it.
-    except (DatabaseUnusable, OperationalError):
-        return None
 
 
 def finding_line(found: NightlyFinding) -> FindingLine:

@@ -71,6 +71,10 @@ TAGS = [
         "name": "what runs",
         "description": "Current policies, MQSC and displays: check them, merge a plan into them, compare them with a plan, or create a plan from them.",
     },
+    {
+        "name": "overview",
+        "description": "Coupling facilities, structures by urgency, the latest nightly run, and what to do first.",
+    },
     {"name": "reference", "description": "The published tables behind every figure."},
     {"name": "service", "description": "The service itself."},
 ]

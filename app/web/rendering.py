@@ -55,7 +55,8 @@ SITE = Site(
     name="cfplan",
     version=CORE_VERSION,
     nav=(
-        NavItem("calculator", "/", "Calculator"),
+        NavItem("overview", "/", "Overview"),
+        NavItem("calculator", "/calculator", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
         NavItem("whatif", "/whatif", "What if"),
         NavItem("uploads", "/uploads", "Uploads"),

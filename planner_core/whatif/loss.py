@@ -8,9 +8,9 @@ every structure that lost its only copy can be placed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, computed_field
 
@@ -30,6 +30,7 @@ from planner_core.sizing.placement import (
     Board,
     Facility,
     FacilityCandidate,
+    PlaceableStructure,
     PlacedAction,
     PlacedStructure,
     PlacementChoice,
@@ -48,6 +49,7 @@ from planner_core.whatif.scm import StorageClassMemory, check_scm, check_scm_aft
 from planner_core.wire import Answer, Hidden
 
 Kind = Literal["coupling_facility", "machine", "site"]
+S = TypeVar("S", bound=PlaceableStructure)
 LOSS_ASSUMPTIONS: tuple[str, ...] = (
     "After a loss, structures without a copy are allocated again first, in the order in which they were allocated; then "
     "structures with DUPLEX(ENABLED) get a second copy again. Structures that remain are not moved.",
@@ -189,7 +191,7 @@ class Loss(Answer):
     @property
     def unplaced(self) -> tuple[PlacedStructure[StructureResult], ...]:
         """Return the structures that were allocated before and cannot be placed now."""
-        return tuple(each for each in self.placed if not each.now and each.before)
+        return unplaced_of(self.placed)
 
     @computed_field
     @property
@@ -244,22 +246,8 @@ class Loss(Answer):
         )
 
     def wanted_in(self, facility: str) -> int:
-        """Return the storage that would have to be free in a coupling facility [bytes].
-
-        This counts structures without a copy that are placed there, and structures that cannot be placed but come nearest
-        to fitting there. New second copies are left out, as in the white space: they are made only where there is room.
-        """
-        anew = sum(
-            each.bytes_anew for each in self.placed if each.before and each.now and each.now[0] == facility
-        )
-        short = sum(
-            each.wanted.bytes_wanted
-            for each in self.unplaced
-            if each.first is not None
-            and each.first.most_room is not None
-            and each.first.most_room.facility == facility
-        )
-        return anew + short
+        """Return the storage that would have to be free in a coupling facility [bytes]."""
+        return needed_in(facility, self.placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,9 +499,9 @@ def _loss(
     normal: tuple[PlacedStructure[StructureResult], ...],
 ) -> Loss:
     order = [each.wanted for each in normal]
-    after, placed = _play(gone, order, board)
+    after, placed = place_after_loss(gone, order, board)
     # XCF's order of structures is not documented, so others are tried, too (docs/decisions/0016).
-    outcomes = {_nowhere(_play(gone, other, board)[1]) for other in other_orders(order)}
+    outcomes = {_nowhere(place_after_loss(gone, other, board)[1]) for other in other_orders(order)}
     lost = tuple(
         found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
     )
@@ -535,10 +523,38 @@ def _nowhere(placed: Sequence[PlacedStructure[StructureResult]]) -> frozenset[st
     return frozenset(each.wanted.structure for each in placed if not each.now)
 
 
-def _play(
-    gone: Sequence[str], order: Sequence[AllocationRequest[StructureResult]], before: Board
-) -> tuple[Board, tuple[PlacedStructure[StructureResult], ...]]:
-    """Return the board and all structures after a loss."""
+def unplaced_of(placed: Iterable[PlacedStructure[S]]) -> tuple[PlacedStructure[S], ...]:
+    """Return the structures that were allocated before a loss and cannot be placed after it."""
+    return tuple(each for each in placed if not each.now and each.before)
+
+
+def needed_in(facility: str, placed: Sequence[PlacedStructure[S]]) -> int:
+    """Return the storage that would have to be free in a coupling facility because of a loss [bytes].
+
+    This counts structures without a copy that are placed there, and structures that cannot be placed but come nearest
+    to fitting there. New second copies are left out, as in the white space: they are made only where there is room.
+    """
+    anew = sum(each.bytes_anew for each in placed if each.before and each.now and each.now[0] == facility)
+    short = sum(
+        each.wanted.bytes_wanted
+        for each in unplaced_of(placed)
+        if each.first is not None
+        and each.first.most_room is not None
+        and each.first.most_room.facility == facility
+    )
+    return anew + short
+
+
+def place_after_loss(
+    gone: Sequence[str], order: Sequence[AllocationRequest[S]], before: Board
+) -> tuple[Board, tuple[PlacedStructure[S], ...]]:
+    """Return the board and all structures after a loss.
+
+    Args:
+        gone: The lost coupling facilities.
+        order: All structures in the order in which they are allocated.
+        before: The places of the structures before the loss.
+    """
     # The order is XCF's: structures without a copy are allocated first, and only then new second copies.
     board = before.copy(gone=gone)
     was = {wanted.structure: tuple(before.places.get(wanted.structure, ())) for wanted in order}

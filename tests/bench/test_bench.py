@@ -69,7 +69,7 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
 def test_load_of_many_users_is_compared_with_two_users(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bench.load._pages", lambda: iter(["/?messages=NUMBER", "/plans/NONE"]))
+    monkeypatch.setattr("bench.load._pages", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
     monkeypatch.setattr("bench.load.STRUCTURES", 1)
     monkeypatch.setattr("bench.load.PAUSE_S", (0.1, 0.3))
     main(["--only", "load", "--load-planners", "4", "--load-scripts", "2", "--load-seconds", "2"])

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.browser
 FILES = {
     "/openapi.json",
     "/export-plans",
-    "/quick/{kind}",
+    "/calculator/{kind}",
     "/plans/{name}/versions/{number}/files/{file}",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
@@ -66,7 +66,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cluster/load": ("/cluster/load",),
     "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
-    "/quick/explanations": ("/quick/explanations", "/quick/explanations?messages=2OO"),
+    "/calculator/explanations": ("/calculator/explanations", "/calculator/explanations?messages=2OO"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
     "/plans/{name}": ("/plans/KEYS",),
@@ -500,7 +500,7 @@ def enter_cfcc_level(page: Page) -> None:
 
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", calculate),
-    "/quick/explanations": ("/quick/explanations", close_explanation),
+    "/calculator/explanations": ("/calculator/explanations", close_explanation),
     "/new-plan": ("/new-plan?from=example", create_plan),
     "/uploads": ("/uploads", go_to_upload_form),
     "/new-upload": ("/new-upload", submit_empty_upload),

@@ -82,7 +82,7 @@ def structure(text: str, name: str) -> str:
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
 def test_form_gives_the_same_policy_for_sq03_as_rest(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
-    page.goto("/")
+    page.goto("/calculator")
     page.get_by_text("Space in reserve, SIZE, CSQSYSAPPL").click()
     for label, value in SQ03.items():
         field(page, label).fill(value)
@@ -104,7 +104,7 @@ def test_form_gives_the_same_policy_for_sq03_as_rest(new_context: NewContext, ha
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
 def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
-    page.goto("/")
+    page.goto("/calculator")
     expect(field(page, "Arrival rate")).to_be_hidden()
     page.get_by_role("radio", name=re.compile("^rate .* outage$")).check()
     expect(field(page, "Messages")).to_be_hidden()
@@ -117,7 +117,7 @@ def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext,
 
 def test_typing_updates_the_result(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     field(page, "Messages").fill("400000")
     expect(page).to_have_url(re.compile("messages=400000"))
     expected = by_rest(page, "policy", document(backlog=400_000, queue="APPLICATION1.IN"))
@@ -130,7 +130,7 @@ def test_typing_updates_the_result(new_context: NewContext) -> None:
 
 def test_figures_are_marked_as_outdated_while_a_field_is_incomplete(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     before = policy(page).text_content()
     box = field(page, "Messages")
     box.fill("4OO")
@@ -150,7 +150,7 @@ def test_figures_are_marked_as_outdated_while_a_field_is_incomplete(new_context:
 
 def test_opened_details_stay_open_when_the_figures_change(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     unfold(page, "SETXCF commands")
     unfold(page, POLICY)  # it was open: this closes it
     field(page, "Queue-sharing group").fill("AB01")
@@ -161,7 +161,7 @@ def test_opened_details_stay_open_when_the_figures_change(new_context: NewContex
 
 def test_late_response_is_ignored(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     held: list[Route] = []
     page.route(lambda url: "messages=111000" in url, lambda route: held.append(route))
     with page.expect_request(lambda request: "messages=111000" in request.url):
@@ -183,7 +183,7 @@ def test_unreachable_service_is_reported_until_it_responds_again(new_context: Ne
     page = new_context(expected="ERR_CONNECTION_REFUSED").new_page()
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
-    page.goto("/")
+    page.goto("/calculator")
     before = policy(page).text_content()
     page.route(lambda url: "messages=" in url, lambda route: route.abort("connectionrefused"))
     field(page, "Messages").fill("300000")
@@ -200,7 +200,7 @@ def test_unreachable_service_is_reported_until_it_responds_again(new_context: Ne
 
 def test_error_status_of_a_response_is_reported(new_context: NewContext) -> None:
     page = new_context(expected="status of 503").new_page()
-    page.goto("/")
+    page.goto("/calculator")
     page.route(lambda url: "messages=" in url, lambda route: route.fulfill(status=503, body="busy"))
     field(page, "Messages").fill("300000")
     expect(page.get_by_role("status")).to_have_text("The service could not answer (status 503).")
@@ -238,7 +238,7 @@ def test_policy_is_calculated_and_downloaded_by_keyboard_only(
     new_context: NewContext, tmp_path: Path, width_px: int, height_px: int
 ) -> None:
     page = new_context(viewport={"width": width_px, "height": height_px}).new_page()
-    page.goto("/")
+    page.goto("/calculator")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -265,7 +265,7 @@ def test_policy_is_calculated_and_downloaded_by_keyboard_only(
 
 def test_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     page.get_by_role("link", name="440.9 MiB").first.focus()
     page.keyboard.press("Enter")
     region = page.get_by_role("region", name=re.compile("^Inputs of .*need_bytes")).locator("visible=true")
@@ -289,7 +289,7 @@ def test_explanations_are_loaded_once_when_the_first_is_opened(new_context: NewC
     page = new_context().new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto("/?messages=300000")
+    page.goto("/calculator?messages=300000")
     assert not [url for url in asked if "explanations" in url]
     assert page.locator(".why table").count() == 0
     fold(page, "size_kib").focus()
@@ -306,7 +306,7 @@ def test_explanations_are_loaded_once_when_the_first_is_opened(new_context: NewC
 
 def test_opened_explanation_follows_the_fields(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     fold(page, "need_bytes").click()
     expect(inputs_of(page, "need_bytes")).to_contain_text("200000")
     field(page, "Messages").fill("300000")
@@ -319,17 +319,17 @@ def test_explanation_is_also_a_page(new_context: NewContext, has_script: bool) -
     page = new_context(java_script_enabled=has_script, expected="ERR_FAILED").new_page()
     if has_script:  # a failure of the script leaves the link
         page.route(lambda url: "explanations" in url, lambda route: route.abort(), times=1)
-    page.goto("/?messages=300000")
+    page.goto("/calculator?messages=300000")
     fold(page, "need_bytes").click()
     page.get_by_role("link", name="Explanation of Need").locator("visible=true").click()
     expect(page.get_by_role("heading", name="Sources of the figures")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/quick/explanations\?messages=300000#why-APPLICATION1-need_bytes$"))
+    expect(page).to_have_url(re.compile(r"/calculator/explanations\?messages=300000#why-APPLICATION1-need_bytes$"))
     expect(inputs_of(page, "need_bytes")).to_contain_text("300000")
 
 
 def test_explanations_are_printed_without_being_opened(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/?messages=300000")
+    page.goto("/calculator?messages=300000")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".figure:not(.plain) .why table").count() > 30
     assert page.get_by_role("link", name=re.compile("^Explanation of")).count() == 0
@@ -344,7 +344,7 @@ def test_explanations_are_printed_without_being_opened(new_context: NewContext) 
 def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_path: Path) -> None:
     context = new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.goto("/?dsgroup=MQ.SMDS.*.APP1")
+    page.goto("/calculator?dsgroup=MQ.SMDS.*.APP1")
     for title in (POLICY, "MQSC commands", "SETXCF commands", "Runbook", "Plan document"):
         if title != POLICY:  # which is open from the first
             unfold(page, title)
@@ -362,7 +362,7 @@ def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_pa
 def test_text_is_selected_if_copying_is_refused(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))")
-    page.goto("/")
+    page.goto("/calculator")
     page.get_by_role("button", name=f"Copy {POLICY}").click()
     expect(page.get_by_role("button", name=f"Selected {POLICY}")).to_be_visible()
     selected = page.evaluate("getSelection().toString()")
@@ -371,7 +371,7 @@ def test_text_is_selected_if_copying_is_refused(new_context: NewContext) -> None
 
 def test_copied_numbers_have_no_separators(new_context: NewContext) -> None:
     page = new_context().new_page()
-    page.goto("/")
+    page.goto("/calculator")
     number = page.get_by_role("link", name="1200000").first
     number.evaluate("element => getSelection().selectAllChildren(element)")
     assert page.evaluate("getSelection().toString().trim()") == "1200000"

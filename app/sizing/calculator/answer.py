@@ -153,7 +153,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     """
     result = evaluate(document)
     # Three quarters of the page would be explanations, and few of them are opened.
-    explained_at = f"/quick/{EXPLANATIONS}?{form.short_query}".removesuffix("?")
+    explained_at = f"/calculator/{EXPLANATIONS}?{form.short_query}".removesuffix("?")
     figures = _result_figures(result, lambda _, figure_id: (None, f"{explained_at}#{figure_id}"))
     outputs, refusal = _outputs(document, result, form)
     at = figures.structures.index(figures.application)
@@ -280,13 +280,20 @@ def _outputs(
             refusal = refusal or str(error)
             continue
         shown.append(
-            OutputTextView(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
+            OutputTextView(
+                kind, title, about, output.text, output.filename, f"/calculator/{kind}?{form.query}"
+            )
         )
     text, filename = document_text(document)
     about = "The same plan as a document, for cfplan plan, for POST /api/v1/size, or as a starting point."
     shown.append(
         OutputTextView(
-            DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}"
+            DOCUMENT_OUTPUT,
+            "Plan document",
+            about,
+            text,
+            filename,
+            f"/calculator/{DOCUMENT_OUTPUT}?{form.query}",
         )
     )
     return tuple(shown), refusal

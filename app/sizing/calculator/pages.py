@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from app.forecasts import service as forecasts
-from app.forecasts.service import ForecastSummary
-from app.nightly.view import NewestNight, newest_at_home
-from app.plans import service as plans
 from app.sizing.calculator.answer import (
     DOCUMENT_OUTPUT,
     EXPLANATIONS,
@@ -22,9 +19,9 @@ from app.sizing.calculator.answer import (
     document_text,
     explained_figures,
 )
-from app.sizing.calculator.form import QuickForm, read_form
+from app.sizing.calculator.form import DEFAULTS, QuickForm, read_form
 from app.web.forms import to_fix
-from app.web.rendering import Page, render
+from app.web.rendering import Page, render, root_path
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
@@ -43,17 +40,7 @@ class QuickPage(Page):
         tuple[Finding, ...], "Reason why the plan is impossible; empty unless the core refused it"
     ]
     summary: Annotated[str, "Summary of the answer or of the missing input, read out when it changes"]
-    outcome: Annotated[
-        ForecastSummary | None,
-        "Summary of all forecasts; None if there are none, or if an answer is requested",
-    ] = None
-    night: Annotated[
-        NewestNight | None,
-        "Findings of the latest nightly run; None before the first, or if an answer is requested",
-    ] = None
-    is_first_visit: Annotated[
-        bool, "Whether to show the introduction, because nothing has been requested or saved yet"
-    ] = False
+    is_first_visit: Annotated[bool, "Whether to show the introduction, because nothing is stored yet"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,23 +52,20 @@ class ExplanationsPage(Page):
     calculator: Annotated[str, "Address of the calculator with these fields"]
 
 
-@router.get("/", response_class=HTMLResponse)
+@router.get("/calculator", response_class=HTMLResponse)
 def calculator(request: Request) -> HTMLResponse:
     """Show the calculator; its fields are parameters of the address, so that an answer can be bookmarked and shared."""
     page = quick_page(request)
-    # Only the start page reads the database, so that calculations work without one.
-    if not request.query_params:
-        database = request.app.state.database
-        page = replace(
-            page,
-            is_first_visit=plans.is_empty(database),
-            outcome=forecasts.outcome(database),
-            night=newest_at_home(database),
-        )
     return render(request, "sizing/calculator.html", page, status_code=200 if page.answer else 422)
 
 
-@router.get(f"/quick/{EXPLANATIONS}", response_class=HTMLResponse)
+@router.get("/quick/{kind}")
+def earlier_address(request: Request, kind: str) -> Response:
+    """Redirect an address of an earlier release to the explanations or the text."""
+    return moved(request, f"/calculator/{quote(kind, safe='')}")
+
+
+@router.get(f"/calculator/{EXPLANATIONS}", response_class=HTMLResponse)
 def explanations(request: Request) -> HTMLResponse:
     """Show the formula, inputs and sources of every figure of an answer."""
     form, document = read_form(request.query_params)
@@ -96,12 +80,12 @@ def explanations(request: Request) -> HTMLResponse:
         section="calculator",
         name=figures.application.cfrm_name,
         figures=figures,
-        calculator=f"/?{form.short_query}",
+        calculator=f"/calculator?{form.short_query}",
     )
     return render(request, "sizing/explanations.html", page)
 
 
-@router.get("/quick/{kind}")
+@router.get("/calculator/{kind}")
 def download(request: Request, kind: str) -> Response:
     """Return one of the text outputs, or the plan document, as a file."""
     if kind not in SHOWN_OUTPUTS and kind != DOCUMENT_OUTPUT:
@@ -118,6 +102,17 @@ def download(request: Request, kind: str) -> Response:
         text, filename = output.text, output.filename
     headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
     return Response(text, media_type="text/plain", headers=headers)
+
+
+def moved(request: Request, path: str) -> Response:
+    """Return a permanent redirect to an address of the calculator with the same parameters."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{root_path(request)}{path}{query}", status_code=308)
+
+
+def has_fields(request: Request) -> bool:
+    """Return whether an address has at least one field of the calculator."""
+    return any(name in request.query_params for name in DEFAULTS)
 
 
 def quick_page(request: Request) -> QuickPage:

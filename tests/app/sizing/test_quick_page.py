@@ -32,7 +32,7 @@ EVERY_PLAN = pytest.mark.parametrize("fields", PLANS.values(), ids=list(PLANS))
 
 def document_of(app: FastAPI, fields: dict[str, str]) -> Any:  # noqa: ANN401 - any JSON value
     """Return the plan document that the page offers for download."""
-    answer = get(app, f"/quick/{DOCUMENT_OUTPUT}{calculator(**fields)[1:]}")
+    answer = get(app, f"/calculator/{DOCUMENT_OUTPUT}?{urlencode(fields)}")
     assert answer.status == 200
     return answer.json()
 
@@ -48,7 +48,7 @@ def test_texts_and_downloads_equal_those_of_rest(app: FastAPI, fields: dict[str,
         assert rest.json()["detail"] in shown.one(class_="answer").text
         return
     assert texts[0].raw_text == rest.text
-    (link,) = [link for link in shown.all("a") if link["href"].startswith(f"/quick/{kind}?")]
+    (link,) = [link for link in shown.all("a") if link["href"].startswith(f"/calculator/{kind}?")]
     download = get(app, link["href"])
     assert download.content == rest.content
     assert download.media_type == rest.media_type == "text/plain"
@@ -159,7 +159,7 @@ def test_explanations_equal_those_of_rest(app: FastAPI, fields: dict[str, str]) 
         figure: [item["name"] for item in (*each["inputs"], *each["steps"])]
         for figure, each in result["explanations"].items()
     }
-    explained = page(app, f"/quick/explanations{calculator(**fields)[1:]}")
+    explained = page(app, f"/calculator/explanations?{urlencode(fields)}")
     names = {structure["name"]: f"/structures/{at}" for at, structure in enumerate(result["structures"])}
     for name, pointer in {**names, "together": "/totals"}.items():
         for member in LABELS:
@@ -171,7 +171,7 @@ def test_explanations_equal_those_of_rest(app: FastAPI, fields: dict[str, str]) 
 
 @pytest.mark.parametrize("fields", [{"messages": "x"}, {"queue_managers": "33"}])
 def test_form_with_errors_has_no_explanations(app: FastAPI, fields: dict[str, str]) -> None:
-    shown = page(app, f"/quick/explanations{calculator(**fields)[1:]}", status=422)
+    shown = page(app, f"/calculator/explanations?{urlencode(fields)}", status=422)
     (name,) = fields
     assert shown.one("input", name=name)["aria-invalid"] == "true"
     assert shown.all("a", class_="explanation") == []
@@ -183,7 +183,7 @@ def test_default_calculation_with_a_dsgroup_has_no_errors_or_warnings(app: FastA
 
 
 def test_chart_is_svg_with_an_equivalent_table(app: FastAPI) -> None:
-    shown = page(app, "/").one("figure", class_="chart")
+    shown = page(app, "/calculator").one("figure", class_="chart")
     wide, narrow = shown.all("svg")
     for drawing in (wide, narrow):
         assert drawing["role"] == "img"
@@ -251,9 +251,9 @@ def test_plan_beyond_ibm_limits_is_refused_with_reason_and_source(app: FastAPI) 
 
 
 def test_page_works_without_scripts(app: FastAPI) -> None:
-    shown = page(app, "/")
+    shown = page(app, "/calculator")
     form = shown.one("form")
-    assert (form["action"], form["method"]) == ("/", "get")
+    assert (form["action"], form["method"]) == ("/calculator", "get")
     button = shown.one("button", class_="primary", type="submit")
     assert (button.text, button["form"]) == ("Calculate", form["id"])
     for button in shown.all("button", class_="copy"):
@@ -264,7 +264,7 @@ def test_page_works_without_scripts(app: FastAPI) -> None:
 @pytest.mark.parametrize("kind", [*SHOWN_OUTPUTS, DOCUMENT_OUTPUT])
 @pytest.mark.parametrize("fields", [{"messages": "x"}, {"queue_managers": "33"}])
 def test_form_with_errors_has_no_downloads(app: FastAPI, kind: str, fields: dict[str, str]) -> None:
-    answer = html(app, f"/quick/{kind}{calculator(**fields)[1:]}")
+    answer = html(app, f"/calculator/{kind}?{urlencode(fields)}")
     if kind == DOCUMENT_OUTPUT and "queue_managers" in fields:
         assert answer.status == 200  # the document is well-formed; what it asks for is not possible
         return
@@ -275,4 +275,4 @@ def test_form_with_errors_has_no_downloads(app: FastAPI, kind: str, fields: dict
 
 @pytest.mark.parametrize("kind", ["job", "nothing", "..%2fpolicy", "policy%00"])
 def test_unknown_output_is_not_found(app: FastAPI, kind: str) -> None:
-    assert html(app, f"/quick/{kind}").status == 404
+    assert html(app, f"/calculator/{kind}").status == 404

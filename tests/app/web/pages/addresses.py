@@ -22,13 +22,14 @@ FIRST_PARTS = tuple(
 TABLES = tuple(f"/reference/{table.id}" for table in all_tables())
 PAGES: Mapping[str, int] = {
     "/": 200,
-    "/?backlog_by=rate&rate_per_minute=1200&outage_minutes=90&message_bytes=4K&dsgroup=MQ.SMDS.*.APP1": 200,
-    "/?messages=0&csqsysappl=no&coupling_facilities=CF01": 200,
-    "/?messages=2OO&message_bytes=&qsg=SQ033&structure=1AB&queue=a%20b&size_factor=9": 422,
-    "/?queue_managers=33": 422,
-    "/quick/explanations": 200,
-    "/quick/explanations?message_bytes=4K&dsgroup=MQ.SMDS.*.APP1": 200,
-    "/quick/explanations?messages=2OO": 422,
+    "/calculator": 200,
+    "/calculator?backlog_by=rate&rate_per_minute=1200&outage_minutes=90&message_bytes=4K&dsgroup=MQ.SMDS.*.APP1": 200,
+    "/calculator?messages=0&csqsysappl=no&coupling_facilities=CF01": 200,
+    "/calculator?messages=2OO&message_bytes=&qsg=SQ033&structure=1AB&queue=a%20b&size_factor=9": 422,
+    "/calculator?queue_managers=33": 422,
+    "/calculator/explanations": 200,
+    "/calculator/explanations?message_bytes=4K&dsgroup=MQ.SMDS.*.APP1": 200,
+    "/calculator/explanations?messages=2OO": 422,
     "/reference": 200,
     **dict.fromkeys(TABLES, 200),
     "/docs": 200,
@@ -91,4 +92,4 @@ def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
 
 def calculator(**fields: str) -> str:
     """Return the address of the calculator with these fields."""
-    return f"/?{urlencode(fields)}"
+    return f"/calculator?{urlencode(fields)}"

@@ -71,7 +71,7 @@ def test_internal_error_shows_a_reference_but_no_details(
 
 
 def test_error_pages_have_the_security_headers(app: FastAPI) -> None:
-    for address in ("/", "/nothing", "/docs/nothing", "/?messages=x"):
+    for address in ("/", "/nothing", "/docs/nothing", "/calculator?messages=x"):
         policy = html(app, address).headers["content-security-policy"]
         assert "script-src 'self'" in policy
         assert "unsafe" not in policy

@@ -36,7 +36,7 @@ WIDELY = settings(
 @WIDELY
 @given(query=_queries, how=st.sampled_from(["messages", "rate"]))
 def test_calculator_handles_any_field_values(app: FastAPI, query: dict[str, str], how: str) -> None:
-    address = "/?" + urlencode({"backlog_by": how, **query}, errors="surrogatepass")
+    address = "/calculator?" + urlencode({"backlog_by": how, **query}, errors="surrogatepass")
     answer = html(app, address)
     assert answer.status in {200, 422}, answer.text[:300]
     shown = read(answer.text)
@@ -54,7 +54,7 @@ def test_calculator_handles_any_field_values(app: FastAPI, query: dict[str, str]
 @WIDELY
 @given(query=_queries, kind=st.sampled_from([*SHOWN_OUTPUTS, DOCUMENT_OUTPUT]))
 def test_download_is_a_text_or_a_page_with_the_reason(app: FastAPI, query: dict[str, str], kind: str) -> None:
-    answer = html(app, f"/quick/{kind}?" + urlencode(query, errors="surrogatepass"))
+    answer = html(app, f"/calculator/{kind}?" + urlencode(query, errors="surrogatepass"))
     assert answer.status in {200, 422}, answer.text[:300]
     assert answer.media_type == ("text/plain" if answer.status == 200 else "text/html")
 
@@ -62,7 +62,7 @@ def test_download_is_a_text_or_a_page_with_the_reason(app: FastAPI, query: dict[
 @WIDELY
 @given(raw=st.binary(max_size=80))
 def test_any_query_string_gets_a_page(app: FastAPI, raw: bytes) -> None:
-    answer = html(app, "/?messages=" + quote(raw))
+    answer = html(app, "/calculator?messages=" + quote(raw))
     assert answer.status in {200, 422}
 
 

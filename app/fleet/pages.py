@@ -1,0 +1,95 @@
+"""The start page: the overview of everything that is stored, or the calculator of an empty installation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app.database.engine import Database, DatabaseUnusable
+from app.fleet import service, view
+from app.fleet.answers import FleetAction, FleetFacility, FleetPlan, FleetRun
+from app.fleet.charts import facilities_chart
+from app.fleet.view import StructureLine
+from app.nightly.view import NewestNight, counts_of, newest_night
+from app.paging import ResultPage
+from app.sizing.calculator.pages import has_fields, moved, quick_page
+from app.web.charts import BarChart
+from app.web.paging import page_of_address
+from app.web.rendering import Page, render
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewPage(Page):
+    """Everything that is stored, the most urgent first."""
+
+    actions: Annotated[tuple[FleetAction, ...], "What to do first, in order"]
+    facilities: Annotated[tuple[FleetFacility, ...], "All coupling facilities by name"]
+    chart: Annotated[BarChart | None, "The same as bars; None if there are none"]
+    structures: Annotated[ResultPage[StructureLine], "One page of the structures"]
+    order: Annotated[str, "The order of the structures"]
+    orders: Annotated[dict[str, str], "Names of all orders by their keys in the address"]
+    search: Annotated[str, "Text that the names of the structures contain"]
+    run: Annotated[FleetRun | None, "The latest nightly run; None before the first"]
+    run_counts: Annotated[str, "Numbers of its findings in words; empty if there are none"]
+    night: Annotated[NewestNight | None, "Findings of the latest successful run; None before the first"]
+    plans: Annotated[tuple[FleetPlan, ...], "Plans with open errors or warnings, errors first"]
+    plans_omitted: Annotated[int, "Number of such plans that are not listed"]
+
+
+@router.get("/")
+def start(request: Request) -> Response:
+    """Show the overview, or the calculator if nothing is stored or the database does not answer."""
+    if has_fields(request):
+        # Earlier releases had the calculator here, and its addresses were bookmarked and shared.
+        return moved(request, "/calculator")
+    database: Database = request.app.state.database
+    page = None
+    is_empty = False
+    try:
+        with database.session(writes=False) as session:
+            is_empty = service.is_empty(session)
+            page = None if is_empty else _overview(request, session)
+    # The calculator explains nothing about the database, but it works without one.
+    except (DatabaseUnusable, OperationalError):
+        page = None
+    if page is None:
+        calculator = replace(quick_page(request), is_first_visit=is_empty)
+        return render(request, "sizing/calculator.html", calculator)
+    return render(request, "fleet/overview.html", page)
+
+
+def _overview(request: Request, session: Session) -> OverviewPage:
+    found = service.fleet(session)
+    order = request.query_params.get("sort", "urgency")
+    order = order if order in view.ORDERS else "urgency"
+    search = request.query_params.get("search", "").strip()[:100]
+    wanted = view.ordered(
+        [each for each in found.structures if search.lower() in f"{each.structure} {each.qsg}".lower()],
+        order,
+    )
+    asked = page_of_address(request)
+    part = wanted[asked.offset : asked.offset + asked.per_page]
+    lines = view.lines(part, service.recent_use(session, part))
+    return OverviewPage(
+        title="Overview",
+        section="overview",
+        actions=found.actions,
+        facilities=found.coupling_facilities,
+        chart=facilities_chart(found.coupling_facilities) if found.coupling_facilities else None,
+        structures=ResultPage.of(lines, len(wanted), asked),
+        order=order,
+        orders={key: name for key, (name, _) in view.ORDERS.items()},
+        search=search,
+        run=found.nightly_run,
+        run_counts=counts_of(found.nightly_run.finding_counts) if found.nightly_run else "",
+        night=newest_night(session),
+        plans=found.plans[: service.MOST_PLANS],
+        plans_omitted=max(len(found.plans) - service.MOST_PLANS, 0),
+    )
