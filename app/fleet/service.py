@@ -91,7 +91,9 @@ def fleet(session: Session) -> Fleet:
         )
     )
     return Fleet(
-        actions=tuple(_actions(session, structures, found.facilities, run, plans, found.plans))[:MOST_ACTIONS],
+        actions=tuple(_actions(session, structures, found.facilities, run, plans, found.plans))[
+            :MOST_ACTIONS
+        ],
         coupling_facilities=found.facilities,
         structures=structures,
         nightly_run=run,

@@ -106,7 +106,7 @@ def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext,
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/calculator")
     expect(field(page, "Arrival rate")).to_be_hidden()
-    page.get_by_role("radio", name=re.compile("^rate .* outage$")).check()
+    page.get_by_role("radio", name=re.compile("^messages per minute")).check()
     expect(field(page, "Messages")).to_be_hidden()
     field(page, "Arrival rate").fill("1000")
     field(page, "Longest outage").fill("200")
@@ -323,7 +323,9 @@ def test_explanation_is_also_a_page(new_context: NewContext, has_script: bool) -
     fold(page, "need_bytes").click()
     page.get_by_role("link", name="Explanation of Need").locator("visible=true").click()
     expect(page.get_by_role("heading", name="Sources of the figures")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/calculator/explanations\?messages=300000#why-APPLICATION1-need_bytes$"))
+    expect(page).to_have_url(
+        re.compile(r"/calculator/explanations\?messages=300000#why-APPLICATION1-need_bytes$")
+    )
     expect(inputs_of(page, "need_bytes")).to_contain_text("300000")
 
 
