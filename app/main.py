@@ -36,6 +36,7 @@ from app.running import api as running
 from app.running import description as running_description
 from app.scenarios import api as scenarios
 from app.scenarios import description as scenarios_description
+from app.search import api as search
 from app.settings import Settings
 from app.sizing import api as sizing
 from app.sizing import description as sizing_description
@@ -179,6 +180,7 @@ def _routers() -> list[APIRouter]:
         cluster.router,
         whatif.router,
         running.router,
+        search.router,
         health,
         reference_api.router,
         api_docs.router,

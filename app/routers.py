@@ -25,6 +25,7 @@ def page_routers() -> list[APIRouter]:
     from app.reference.pages import router as published
     from app.running.pages import router as running
     from app.scenarios.pages import router as scenarios
+    from app.search.pages import router as search
     from app.sizing.calculator.pages import router as quick
     from app.uploads.pages import router as uploads
     from app.usage.pages import router as usage
@@ -58,6 +59,7 @@ def page_routers() -> list[APIRouter]:
         cluster_decisions,
         cluster_load,
         waiting,
+        search,
         published,
         documentation,
         style,

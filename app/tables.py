@@ -18,7 +18,7 @@ from app.nightly.models import (
     StoredFinding,
     StoredForecast,
 )
-from app.plans.models import Plan, PlanOutput, PlanVersion
+from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
 from app.uploads.models import QsgMapping, Upload
 from app.usage.models import (
@@ -30,7 +30,7 @@ from app.usage.models import (
 )
 
 TABLES: Final[tuple[type[Base], ...]] = (
-    Plan, PlanVersion, PlanOutput, Upload, QsgMapping, JobRun,
+    Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-// Starts Swagger UI on the page /api/docs. It reads this service's own description and asks no other site.
+// Starts Swagger UI on the page /api/try. It reads this service's own description and asks no other site.
 "use strict";
 
 (() => {
@@ -26,7 +26,7 @@
     url: place.dataset.openapi,
     validatorUrl: null,
     deepLinking: true,
-    docExpansion: "list",
+    docExpansion: place.dataset.expansion,
     defaultModelsExpandDepth: 0,
     tryItOutEnabled: true,
     presets: [SwaggerUIBundle.presets.apis],

@@ -109,7 +109,7 @@ def _page(request: Request, sent: DecisionForm) -> Response:
         problems = error.problems[:MOST_PROBLEMS]
     page = DecidePage(
         title="Where does a cluster message go?",
-        section="whatif",
+        section="cluster",
         sent=sent,
         examples=EXAMPLES,
         modes=tuple(MODES.items()),

@@ -160,7 +160,7 @@ def _page(
     labels = {"displays": "Displays", "messages": "Browse", **{each.name: each.label for each in boxes}}
     return ExplainPage(
         title="Why was my message not re-allocated?",
-        section="whatif",
+        section="cluster",
         action=PATH,
         displays=box(
             "displays",

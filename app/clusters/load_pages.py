@@ -79,7 +79,7 @@ def _page(request: Request, sent: LoadForm) -> Response:
         problems = tuple(FieldProblem(item.field or "", item.message) for item in error.findings)
     page = LoadPage(
         title="Load of clusters on structures",
-        section="whatif",
+        section="cluster",
         sent=sent if len(sent.text) <= LARGEST_SHOWN else LoadForm("", sent.chosen, sent.is_example),
         problems=problems,
         qsg=qsg,

@@ -7,12 +7,12 @@ The contents list only the page.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.documentation.markdown import Article, read_summary, render_article
+from app.documentation.markdown import Article, Section, read_sections, read_summary, render_article
 from app.web.rendering import ROOT
 
 DOCS_DIR = ROOT / "docs"
@@ -132,6 +132,12 @@ def entry(slug: str) -> Entry:
     """Return title and lead of an existing page."""
     page = read_summary(*_text_and_place(slug))
     return Entry(slug, page.title, page.lead)
+
+
+def sections() -> Iterator[tuple[str, tuple[Section, ...]]]:
+    """Yield the address and the text of every page, divided at its headings, in reading order."""
+    for slug in _files():
+        yield slug, read_sections(_text_and_place(slug)[0])
 
 
 def moved(slug: str) -> str | None:

@@ -37,6 +37,15 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of a page and the text below it, without markup; the anchor of the title is empty."""
+
+    heading: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Article:
     """A rendered page."""
 
@@ -130,6 +139,51 @@ def render_article(text: str, at: str) -> Article:
         _relink(token, at=at)
     html = parser.renderer.render(tokens, parser.options, env)
     return Article(title=_title(tokens) or at, html=Markup(html), headings=tuple(headings))  # noqa: S704 - html is off: our own markup only
+
+
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)? *")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_EMPHASIS = re.compile(r"(?<![\w.])\*(\w[^*]*)\*(?![\w.])")
+_TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
+_MARKUP = re.compile(r"`|^ *(?:[-*>] |\d+\. |\|)|\\(?=\W)", re.MULTILINE)
+
+
+def read_sections(text: str) -> tuple[Section, ...]:
+    """Return the text of a page for a search, divided at its headings, with their anchors.
+
+    Only headings are parsed as Markdown, because parsing all pages takes a hundred times as long.
+    """
+    parser = _parser()
+    found: list[Section] = []
+    heading, anchor, lines, taken = "", "", list[str](), set[str]()
+    fence = ""
+
+    def close() -> None:
+        if heading or lines:
+            found.append(Section(heading, anchor, _plain(lines)))
+
+    for line in _COMMENT.sub("", text).splitlines():
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            continue
+        opened = None if fence else _HEADING.fullmatch(line)
+        if opened is None:
+            lines.append(line)
+            continue
+        close()
+        heading = text_of(parser.parseInline(opened[1])[0])
+        anchor = "" if line.startswith("# ") else _unused(slug(heading), taken)
+        lines = []
+    close()
+    return tuple(found)
+
+
+def _plain(lines: Sequence[str]) -> str:
+    kept = "\n".join(line for line in lines if not _TABLE_RULE.fullmatch(line))
+    words = _MARKUP.sub("", _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", kept).replace("**", ""))).replace(" | ", " \N{MIDDLE DOT} ").replace("|", " ")
+    return " ".join(words.split())
 
 
 def text_of(inline: Token) -> str:

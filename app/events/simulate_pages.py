@@ -197,7 +197,7 @@ def _page(request: Request, sent: SimulationForm) -> Response:
         problems = error.problems[:MOST_PROBLEMS]
     page = SimulateEventsPage(
         title="Simulate depth events",
-        section="whatif",
+        section="events",
         sent=sent,
         examples=EXAMPLES,
         choices=tuple(_choices(sent)),

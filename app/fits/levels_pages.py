@@ -82,7 +82,7 @@ _FIELDS = (
 def _page(request: Request, session: Session, typed: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
     page = CfLevelsPage(
         title="CFCC levels",
-        section="curves",
+        section="levels",
         facilities=levels.facilities(session),
         boxes=filled(_FIELDS, {name: text[:200] for name, text in typed.items()}, wrong),
         wrong=tuple(wrong.values()),

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
+from app.plans.names import PlanName, names_in
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
@@ -50,6 +51,7 @@ class ComputedPlan:
     warnings: int
     infos: int
     acknowledged: int
+    names: frozenset[PlanName]
     outputs: tuple[ComputedOutput, ...]
 
 
@@ -88,6 +90,7 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         warnings=open_findings["warning"],
         infos=open_findings["info"],
         acknowledged=sum(f.acknowledged is not None for f in result.findings),
+        names=names_in(document, result.findings),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
 

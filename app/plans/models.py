@@ -84,3 +84,21 @@ class PlanOutput(Base):
     filename: Mapped[str | None] = mapped_column(String(100))
     text: Mapped[str | None] = mapped_column(CompressedText)
     refusal: Mapped[str | None] = mapped_column(Text)
+
+
+class StoredPlanName(Base):
+    """A name in the latest version of a plan, for searches; the documents of all plans would take too long to read."""
+
+    __tablename__ = "plan_names"
+    # The kind comes first, because a search reads the names of one kind in all plans.
+    __table_args__ = (Index(None, "plan_id"), {"sqlite_with_rowid": False})
+
+    kind: Mapped[str] = mapped_column(String(9), primary_key=True)
+    name: Mapped[str] = mapped_column(String(LONGEST_NAME), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(12), primary_key=True)
+    plan_id: Mapped[int] = mapped_column(
+        ForeignKey("plans.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    qsg: Mapped[str] = mapped_column(String(4))
+    severity: Mapped[str] = mapped_column(String(7))
+    occurrences: Mapped[int] = mapped_column(Integer)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, func, or_, select
+from sqlalchemy import Select, bindparam, delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow, PageOfRows
-from app.plans.models import Plan, PlanOutput, PlanVersion
+from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
+from app.plans.names import PlanName
 
 AnySelect: TypeAlias = Select[*tuple[Any, ...]]
 
@@ -158,6 +160,25 @@ def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOu
         output.version_id = version.id
         session.add(output)
     session.flush()
+
+
+def put_names(session: Session, plan_id: int, qsg: str, names: AbstractSet[PlanName]) -> None:
+    """Replace the names of a plan by those of its latest version."""
+    kept = StoredPlanName
+    columns = (kept.qsg, kept.kind, kept.name, kept.structure, kept.severity, kept.occurrences)
+    rows = session.execute(select(*columns).where(kept.plan_id == plan_id))
+    before = {tuple(row) for row in rows}
+    after = {(qsg, *name) for name in names}
+    keys = ("qsg", *PlanName._fields)
+    # Only the differences: a plan can have 32 000 queues, of which most saves change none.
+    gone = [{f"old_{key}": value for key, value in zip(keys, row, strict=True)} for row in before - after]
+    if gone:
+        key = (kept.kind == bindparam("old_kind")) & (kept.name == bindparam("old_name"))
+        key &= (kept.structure == bindparam("old_structure")) & (kept.plan_id == plan_id)
+        session.connection().execute(delete(kept.__table__).where(key), gone)
+    new = [{"plan_id": plan_id, **dict(zip(keys, row, strict=True))} for row in after - before]
+    if new:
+        session.execute(insert(kept), new)
 
 
 def remove_deleted_before(session: Session, before: datetime) -> int:

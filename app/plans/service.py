@@ -526,5 +526,6 @@ def _add_version(
         for output in computed.outputs
     ]
     repository.add_version(session, version, outputs)
+    repository.put_names(session, plan.id, computed.qsg, computed.names)
     # Not read again, because a document can have many megabytes.
     return _of_row(plan, version)

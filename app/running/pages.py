@@ -152,7 +152,7 @@ class FromRunningPage(WithForm, Page):
 @router.get("/what-runs")
 def what_runs(request: Request) -> Response:
     """Show links to the four pages."""
-    page = WhatRunsPage(title="Running system", section="whatif", questions=QUESTIONS)
+    page = WhatRunsPage(title="Running system", section="running", questions=QUESTIONS)
     return render(request, "running/contents.html", page)
 
 
@@ -171,11 +171,16 @@ def _begin(
 
 
 def _asked(
-    title: str, given: RunningForm, faults: Mapping[str, str], boxes: tuple[FormField, ...]
+    title: str,
+    given: RunningForm,
+    faults: Mapping[str, str],
+    boxes: tuple[FormField, ...],
+    *,
+    section: str = "running",
 ) -> FormPageContext:
     return {
         "title": title,
-        "section": "whatif",
+        "section": section,
         "wrong": _told(faults, boxes),
         "files": given.names,
         "is_example": given.is_example,
@@ -248,7 +253,7 @@ def _lint_page(
         faults,
     )
     page = LintPage(
-        **_asked("Check a policy, MQSC or displays", given, faults, (box, *boxes)),
+        **_asked("Check a policy, MQSC or displays", given, faults, (box, *boxes), section="lint"),
         boxes=boxes,
         text=box,
         shown=shown,
@@ -342,7 +347,7 @@ def _merge_page(
         hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with the storage in use.",
     )
     page = MergePage(
-        **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes)),
+        **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes), section="merge"),
         boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),

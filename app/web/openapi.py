@@ -75,6 +75,10 @@ TAGS = [
         "name": "overview",
         "description": "Coupling facilities, structures by urgency, the latest nightly run, and what to do first.",
     },
+    {
+        "name": "search",
+        "description": "One search over plans, structures, queues, findings and the documentation.",
+    },
     {"name": "reference", "description": "The published tables behind every figure."},
     {"name": "service", "description": "The service itself."},
 ]

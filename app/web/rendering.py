@@ -43,32 +43,66 @@ class NavItem(NamedTuple):
     title: str
 
 
+class NavGroup(NamedTuple):
+    """A group of the main navigation: a link if it has one entry, otherwise a menu."""
+
+    title: str
+    items: tuple[NavItem, ...]
+
+    def has(self, section: str) -> bool:
+        """Return whether a section of the site belongs to this group."""
+        return any(item.section == section for item in self.items)
+
+
 class Site(NamedTuple):
     """The name, version and navigation of the site, available to every page."""
 
     name: str
     version: str
-    nav: tuple[NavItem, ...]
+    nav: tuple[NavGroup, ...]
 
 
 SITE = Site(
     name="cfplan",
     version=CORE_VERSION,
     nav=(
-        NavItem("overview", "/", "Overview"),
-        NavItem("calculator", "/calculator", "Calculator"),
-        NavItem("plans", "/plans", "Plans"),
-        NavItem("whatif", "/whatif", "What if"),
-        NavItem("uploads", "/uploads", "Uploads"),
-        NavItem("usage", "/usage", "Usage"),
-        NavItem("forecasts", "/forecasts", "Forecasts"),
-        NavItem("curves", "/curves", "Curves"),
-        NavItem("nights", "/nights", "Nightly runs"),
-        NavItem("reference", "/reference", "Published tables"),
-        NavItem("docs", "/docs", "Documentation"),
-        NavItem("api", "/api/docs", "API"),
+        NavGroup("Overview", (NavItem("overview", "/", "Overview"),)),
+        NavGroup("Plans", (NavItem("plans", "/plans", "Plans"),)),
+        NavGroup(
+            "Measurements",
+            (
+                NavItem("usage", "/usage", "Usage"),
+                NavItem("forecasts", "/forecasts", "Forecasts"),
+                NavItem("curves", "/curves", "Fitted curves"),
+                NavItem("nights", "/nights", "Nightly runs"),
+                NavItem("uploads", "/uploads", "Uploads"),
+            ),
+        ),
+        NavGroup(
+            "Tools",
+            (
+                NavItem("calculator", "/calculator", "Quick calculator"),
+                NavItem("whatif", "/whatif", "What if"),
+                NavItem("lint", "/lint", "Check a policy, MQSC or displays"),
+                NavItem("merge", "/merge", "Merge a plan into a policy"),
+                NavItem("running", "/running", "Compare with the running system"),
+                NavItem("events", "/events/simulate", "Queue depth events"),
+                NavItem("cluster", "/cluster/decide", "Clusters"),
+            ),
+        ),
+        NavGroup(
+            "Help",
+            (
+                NavItem("docs", "/docs", "Documentation"),
+                NavItem("reference", "/reference", "Published tables"),
+                NavItem("levels", "/cf-levels", "CFCC levels"),
+                NavItem("api", "/api/docs", "REST API"),
+            ),
+        ),
     ),
 )
+MOST_SEARCHED = 100
+"""Maximum number of characters in the search box of every page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +113,7 @@ class Page:
     section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
 
 
-PROVIDED = frozenset({"site", "url", "static"})
+PROVIDED = frozenset({"site", "url", "static", "most_searched"})
 """Names that every template may use in addition to the fields of its context."""
 
 
@@ -107,7 +141,7 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
     def static(path: str) -> str:
         return f"{root_path}/static/{path}?v={static_version(path)}"
 
-    return environment().get_template(name).render(**values, site=SITE, url=url, static=static)
+    return environment().get_template(name).render(**values, site=SITE, url=url, static=static, most_searched=MOST_SEARCHED)
 
 
 def root_path(request: Request) -> str:

@@ -1,0 +1,1 @@
+"""Search over plans, structures, queues, findings and the documentation."""
