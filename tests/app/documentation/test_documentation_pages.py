@@ -258,6 +258,15 @@ def test_page_with_few_sections_has_no_list_of_them(app: FastAPI) -> None:
     assert shown.all(class_="sections") == shown.all(class_="sections-short") == []
 
 
+def test_search_on_the_list_of_pages_finds_only_pages(app: FastAPI) -> None:
+    form = page(app, "/docs").one("form", aria_label="Documentation")
+    sent = {field["name"]: field.get("value") for field in form.all("input")}
+    assert sent == {"q": None, "kind": "docs"}
+    answer = html(app, f"{form['action']}?q=DSGROUP_MISSING&kind=docs")
+    links = [link["href"] for link in read(answer.text).one("main").all("a")]
+    assert "/docs/reference/findings/DSGROUP_MISSING" in links
+
+
 def test_every_folder_has_its_purpose_in_the_list(app: FastAPI) -> None:
     assert set(PURPOSES) == set(SHELVES)
     shown = page(app, "/docs").one("main").text
