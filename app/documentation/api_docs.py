@@ -157,7 +157,11 @@ def send_description(request: Request, operation: str = "") -> Response:
     body = _description_of(_operation(operation).id, path) if operation else _description(path)
     headers = {"Cache-Control": KEEP if "v" in request.query_params else ASK_AGAIN}
     # The middleware compresses other answers each time they are sent.
-    if not operation and accepts_gzip(request.headers) and len(body) >= request.app.state.settings.compress_over_bytes:
+    if (
+        not operation
+        and accepts_gzip(request.headers)
+        and len(body) >= request.app.state.settings.compress_over_bytes
+    ):
         return Response(_compressed(path), media_type=JSON, headers={**headers, "Content-Encoding": "gzip"})
     return Response(body, media_type=JSON, headers=headers)
 

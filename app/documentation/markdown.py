@@ -182,7 +182,11 @@ def read_sections(text: str) -> tuple[Section, ...]:
 
 def _plain(lines: Sequence[str]) -> str:
     kept = "\n".join(line for line in lines if not _TABLE_RULE.fullmatch(line))
-    words = _MARKUP.sub("", _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", kept).replace("**", ""))).replace(" | ", " \N{MIDDLE DOT} ").replace("|", " ")
+    words = (
+        _MARKUP.sub("", _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", kept).replace("**", "")))
+        .replace(" | ", " \N{MIDDLE DOT} ")
+        .replace("|", " ")
+    )
     return " ".join(words.split())
 
 

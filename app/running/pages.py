@@ -347,7 +347,9 @@ def _merge_page(
         hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with the storage in use.",
     )
     page = MergePage(
-        **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes), section="merge"),
+        **_asked(
+            "Merge a plan into a policy", given, faults, (box, document, displays, *boxes), section="merge"
+        ),
         boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),

@@ -28,7 +28,11 @@ class SearchHit(Answer):
     """One result of a search."""
 
     name: Annotated[
-        str, Field(description="Plan, structure, queue, code of a finding, or title of a page.", examples=["PAYMENTS.IN"])
+        str,
+        Field(
+            description="Plan, structure, queue, code of a finding, or title of a page.",
+            examples=["PAYMENTS.IN"],
+        ),
     ]
     found_in: Annotated[
         FoundIn,
@@ -46,7 +50,9 @@ class SearchHit(Answer):
     occurrences: Annotated[
         Omittable[int], Field(description="How often the finding is open in the plan.")
     ] = None
-    title: Annotated[Omittable[str], Field(description="What the finding means, or the heading of a page.")] = None
+    title: Annotated[
+        Omittable[str], Field(description="What the finding means, or the heading of a page.")
+    ] = None
     excerpt: Annotated[Omittable[str], Field(description="Text of the page around the first match.")] = None
 
 
@@ -54,6 +60,7 @@ class SearchHit(Answer):
 class SearchResults(ResultPage[SearchHit]):
     """Results of one kind, one page at a time."""
 
+    items: tuple[SearchHit, ...]  # the type variable of the base would be written and described as any value
     kind: Annotated[Kind, Field(description="The kind of all items.")] = "plans"
     plans: Annotated[int, Field(description="Number of different plans among the results on all pages.")] = 0
 

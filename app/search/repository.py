@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, String, Subquery, and_, case, func, literal, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database.types import AnyRow
@@ -101,9 +113,7 @@ def _cfrm_name(qsg: Text, structure: Text) -> ColumnElement[str]:
 def _matching(query: SearchQuery, *names: Text) -> list[ColumnElement[bool]]:
     """Return the conditions that each word matches one of the names."""
     # LIKE ignores case on SQLite but not on PostgreSQL.
-    return [
-        or_(*(func.lower(name).like(word.like, escape=ESCAPE) for name in names)) for word in query.words
-    ]
+    return [or_(*(func.lower(name).like(word.like, escape=ESCAPE) for name in names)) for word in query.words]
 
 
 def _page(
@@ -122,6 +132,13 @@ def _page(
     # Plans come before measurements of the same name.
     is_measured = case((rows.c.plan == "", 1), else_=0)
     ordered = select(*rows.c).order_by(
-        rank, name, rows.c.name, is_measured, func.lower(rows.c.plan), rows.c.plan, rows.c.qsg, rows.c.structure
+        rank,
+        name,
+        rows.c.name,
+        is_measured,
+        func.lower(rows.c.plan),
+        rows.c.plan,
+        rows.c.qsg,
+        rows.c.structure,
     )
     return Found(session.execute(ordered.offset(offset).limit(limit)).all(), total, plans)

@@ -53,15 +53,15 @@ def _find_findings(session: Session, query: SearchQuery, asked: PageRequest) -> 
     """Return plans with open findings of matching codes, then the codes that are open in no plan."""
     kinds = catalogue()
     codes = [code for code, kind in kinds.items() if _has_all(query, code, kind.title)]
-    found = repository.find_open_findings(
-        session, query, codes, offset=asked.offset, limit=asked.per_page
-    )
+    found = repository.find_open_findings(session, query, codes, offset=asked.offset, limit=asked.per_page)
     hits = [
         _finding(row.name, row.severity, plan=row.plan, qsg=row.qsg, occurrences=row.occurrences)
         for row in found.rows
     ]
     opened = repository.open_codes(session, codes)
-    unused = sorted((code for code in codes if code not in opened), key=lambda code: (RANKS[kinds[code].severity], code))
+    unused = sorted(
+        (code for code in codes if code not in opened), key=lambda code: (RANKS[kinds[code].severity], code)
+    )
     start = max(asked.offset - found.total, 0)
     more = unused[start : start + asked.per_page - len(hits)]
     hits += [_finding(code, kinds[code].severity) for code in more]

@@ -141,7 +141,11 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
     def static(path: str) -> str:
         return f"{root_path}/static/{path}?v={static_version(path)}"
 
-    return environment().get_template(name).render(**values, site=SITE, url=url, static=static, most_searched=MOST_SEARCHED)
+    return (
+        environment()
+        .get_template(name)
+        .render(**values, site=SITE, url=url, static=static, most_searched=MOST_SEARCHED)
+    )
 
 
 def root_path(request: Request) -> str:

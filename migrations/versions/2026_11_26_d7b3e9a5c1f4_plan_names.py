@@ -41,9 +41,7 @@ def upgrade() -> None:
         sa.Column("severity", sa.String(7), nullable=False),
         sa.Column("occurrences", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("kind", "name", "structure", "plan_id", name="pk_plan_names"),
-        sa.ForeignKeyConstraint(
-            ["plan_id"], ["plans.id"], name="fk_plan_names_plan_id", ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["plan_id"], ["plans.id"], name="fk_plan_names_plan_id", ondelete="CASCADE"),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_plan_names_plan_id", "plan_names", ["plan_id"])

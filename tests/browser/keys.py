@@ -58,7 +58,7 @@ TABS_BETWEEN = """(wanted) => {
   return at < 0 || at === now ? 0 : at - now + (at > now ? 0 : all.length);
 }""".replace("CONTROLS", CONTROLS)
 """At least how often Tab must be pressed to reach an element; the parts of a date are not counted."""
-LEAST_TABS_ON_A_PAGE = 8  # the skip link, the mark, five sections, the theme
+LEAST_TABS_ON_A_PAGE = 8  # the skip link, the mark, two sections, three menus, the search box
 MOST_STOPS_IN_ANOTHER_PROJECTS_PART = 3000
 MOST_STOPS_IN_A_CONTROL = 50
 

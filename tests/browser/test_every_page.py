@@ -92,7 +92,7 @@ def test_navigation_links_and_theme_button_do_not_overlap(page: Page) -> None:
         page.set_viewport_size({"width": width_px, "height": 900})
         over_px = page.evaluate(
             "() => { const theme = document.querySelector('.bar .theme').getBoundingClientRect().left;"
-            " return Math.max(...[...document.querySelectorAll('.nav a')].map(a => a.getBoundingClientRect().right - theme)); }"
+            " return Math.max(...[...document.querySelectorAll('.nav-top, .site-search')].map(a => a.getBoundingClientRect().right - theme)); }"
         )
         assert over_px <= 0, f"the last link lies {over_px} px under the button at {width_px}"
 

@@ -110,7 +110,9 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/docs": ("/docs",),
     "/docs/{slug:path}": ("/docs/reference/rest-api", "/docs/contributing/layout"),
     "/style": ("/style",),
+    "/search": ("/search", "/search?q=KEYS", "/search?q=PAY*&kind=queues"),
     "/api/docs": ("/api/docs",),
+    "/api/try": ("/api/try?operation=healthz_healthz_get",),
 }
 EVERY_ADDRESS = [address for addresses in ADDRESSES.values() for address in addresses] + ["/nothing/here"]
 
@@ -160,7 +162,7 @@ def test_axe_checks_every_page_of_the_application() -> None:
 
 def wait_for_api_docs(page: Page) -> None:
     if page.locator("#api-docs").count():
-        page.locator("#api-docs .opblock").first.wait_for()
+        page.locator("#api-docs :is(.opblock, .opblock-tag)").first.wait_for()
 
 
 @pytest.mark.parametrize("address", EVERY_ADDRESS)
@@ -220,7 +222,7 @@ def open_plan_from_the_list(page: Page) -> None:
     press(page, "button", "Compare selected plans")
     heading(page, "Several groups on one sheet")
     page.go_back()
-    tab_to(page, page.get_by_role("searchbox"))
+    tab_to(page, page.get_by_role("main").get_by_role("searchbox"))
     page.keyboard.type("KEY")
     page.keyboard.press("Enter")
     page.wait_for_url("**search=KEY")
@@ -454,7 +456,26 @@ def unfold(page: Page) -> None:
     expect(page.get_by_text("Collapsed until they are used.")).to_be_visible()
 
 
+def find_plan(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("keys")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=keys")
+    press(page, "link", "KEYS")
+    heading(page, "KEYS")
+
+
+def go_to_operation(page: Page) -> None:
+    press(page, "link", "Details of GET /healthz")
+    heading(page, "GET /healthz")
+    page.locator("#api-docs .opblock.is-open").wait_for()
+
+
 def open_operation(page: Page) -> None:
+    group = page.get_by_role("button", name="Expand operation").first
+    group.wait_for()
+    tab_to(page, group)
+    page.keyboard.press("Enter")
     button = page.locator(".opblock-summary-control").first
     button.wait_for()
     tab_to(page, button)
@@ -549,7 +570,9 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/docs": ("/docs", link_task("Glossary", "Glossary")),
     "/docs/{slug:path}": ("/docs/reference/rest-api", link_task("Glossary", "Glossary")),
     "/style": ("/style", unfold),
-    "/api/docs": ("/api/docs", open_operation),
+    "/search": ("/search", find_plan),
+    "/api/docs": ("/api/docs", go_to_operation),
+    "/api/try": ("/api/try", open_operation),
 }
 
 

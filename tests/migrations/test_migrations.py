@@ -223,7 +223,9 @@ def test_names_in_stored_plans_are_those_that_a_save_stores(url: URL) -> None:
     with database.engine.connect() as connection:
         before = contents(connection)["plan_names"]
     assert {row[0] for row in before} == {"group", "structure", "queue", "finding"}
-    assert [row[1] for row in before].count("OFFLOAD_GAINS_NOTHING") == 3  # not open in the plan that accepts it
+    assert [row[1] for row in before].count(
+        "OFFLOAD_GAINS_NOTHING"
+    ) == 3  # not open in the plan that accepts it
     database.downgrade("c9e8b4d1f5a3")
     database.upgrade()
     with database.engine.connect() as connection:

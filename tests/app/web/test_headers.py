@@ -16,6 +16,7 @@ RESPONSES: dict[str, tuple[int, Callable[[FastAPI], Answer]]] = {
     "health": (200, lambda app: get(app, "/healthz")),
     "front page": (200, lambda app: get(app, "/")),
     "API page": (200, lambda app: get(app, "/api/docs")),
+    "page to try the API": (200, lambda app: get(app, "/api/try")),
     "OpenAPI": (200, lambda app: get(app, "/openapi.json")),
     "schema": (200, lambda app: get(app, "/api/v1/schema")),
     "reference": (200, lambda app: get(app, "/api/v1/reference")),

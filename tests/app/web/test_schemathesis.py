@@ -34,6 +34,7 @@ STORED_NAME = "SQ03"
 SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
+SEARCH = "/api/v1/search"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
@@ -71,6 +72,7 @@ OPERATIONS = [
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
+    ("GET", SEARCH),
     ("POST", "/api/v1/events/simulate"),
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
@@ -104,7 +106,7 @@ HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith(("/api/v1/plans", USAGE, f"{UPLOADS}/", "/api/v1/jobs"))
+    if path.startswith(("/api/v1/plans", USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs"))
     or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
     or (method, path) in HAS_BODY
 ]

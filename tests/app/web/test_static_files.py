@@ -24,7 +24,7 @@ def test_files_outside_the_folder_are_not_served(app: FastAPI, path: str) -> Non
 
 
 def test_api_page_loads_scripts_and_styles_only_from_this_service(app: FastAPI) -> None:
-    page = get(app, "/api/docs", accept="text/html")
+    page = get(app, "/api/try", accept="text/html")
     assert page.status == 200
     addresses = re.findall(r'(?:src|href)="([^"#]+)"', page.text)
     files = [address for address in addresses if address.startswith(("/static/", "/assets/"))]
@@ -37,5 +37,5 @@ def test_api_page_loads_scripts_and_styles_only_from_this_service(app: FastAPI) 
 
 
 def test_api_page_names_its_openapi_description(app: FastAPI) -> None:
-    (address,) = re.findall(r'data-openapi="([^"]+)"', get(app, "/api/docs").text)
+    (address,) = re.findall(r'data-openapi="([^"]+)"', get(app, "/api/try").text)
     assert get(app, address).json()["openapi"].startswith("3.1")

@@ -67,7 +67,7 @@ def test_tab_reaches_every_control_of_a_page_with_figures(page: Page, address: s
 
 def test_list_is_searched_and_a_structure_opened_by_keyboard(own: Page) -> None:
     own.goto("/usage")
-    tab_to(own, own.get_by_role("searchbox"))
+    tab_to(own, own.get_by_role("main").get_by_role("searchbox"))
     own.keyboard.type("APPL")
     own.keyboard.press("Enter")
     own.wait_for_url("**search=APPL*")

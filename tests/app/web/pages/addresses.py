@@ -68,8 +68,15 @@ PAGES: Mapping[str, int] = {
     "/whatif/recovery?recovery_minutes=soon": 422,
     "/whatif/smds": 200,
     "/whatif/smds?plan=.example&queue_managers=QM01+QM01": 422,
+    "/search": 200,
+    "/search?q=zzzz": 200,
+    "/search?q=queue+depth": 200,
+    "/search?q=DEPTH&kind=findings&page=2": 200,
+    f"/search?q={'A' * 101}": 422,
     "/style": 200,
     "/api/docs": 200,
+    "/api/try": 200,
+    "/api/try?operation=healthz_healthz_get": 200,
     "/nothing/here": 404,
 }
 """Addresses of every page, the calculator in each of its states, and the status of each."""

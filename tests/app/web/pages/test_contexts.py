@@ -14,7 +14,7 @@ from jinja2 import UndefinedError, meta, nodes
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
-from app.documentation.api_docs import ApiDocsPage
+from app.documentation.api_docs import ApiDocsPage, ApiTryPage
 from app.documentation.pages import ArticlePage, DocumentationContentsPage
 from app.events.read_pages import ReadEventsPage
 from app.events.simulate_pages import SimulateEventsPage
@@ -43,6 +43,7 @@ from app.scenarios.pages import (
     ScenarioReportPage,
     ScenariosPage,
 )
+from app.search.pages import SearchPage
 from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
@@ -68,6 +69,7 @@ from tests.app.web.support import send_json
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
+    "api_try.html": ApiTryPage,
     "clusters/decide.html": DecidePage,
     "clusters/explain.html": ExplainPage,
     "clusters/load.html": LoadPage,
@@ -105,6 +107,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "running/lint.html": LintPage,
     "running/made.html": FromRunningPage,
     "running/merge.html": MergePage,
+    "search/search.html": SearchPage,
     "sheet/sheet.html": SheetPage,
     "scenarios/compare.html": ScenarioComparePage,
     "scenarios/form.html": ScenarioFormPage,

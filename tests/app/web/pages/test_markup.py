@@ -115,14 +115,19 @@ def test_titles_are_distinct_and_navigation_marks_the_current_page(
     current = [link.text for link in found.one("nav", aria_label="Main").all("a", aria_current="true")]
     section = address.split("?")[0].strip("/").split("/")[0]
     expected = {
-        "": ["Calculator"], "quick": ["Calculator"], "reference": ["Published tables"], "docs": ["Documentation"], "api": ["API"],
-        **{
-            page: ["What if"]
-            for page in ("whatif", "what-runs", "lint", "merge", "running", "plan-from-running", "events", "cluster")
-        },
-        "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "nights": ["Nightly runs"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
+        # The start page of an empty installation is the calculator.
+        **dict.fromkeys(("", "calculator"), ("Tools", "Quick calculator")),
+        "whatif": ("Tools", "What if"), "lint": ("Tools", "Check a policy, MQSC or displays"),
+        "merge": ("Tools", "Merge a plan into a policy"), "events": ("Tools", "Queue depth events"), "cluster": ("Tools", "Clusters"),
+        **dict.fromkeys(("what-runs", "running", "plan-from-running"), ("Tools", "Compare with the running system")),
+        "usage": ("Measurements", "Usage"), "forecasts": ("Measurements", "Forecasts"), "curves": ("Measurements", "Fitted curves"),
+        "nights": ("Measurements", "Nightly runs"), **dict.fromkeys(("uploads", "new-upload", "qsg-map"), ("Measurements", "Uploads")),
+        "reference": ("Help", "Published tables"), "docs": ("Help", "Documentation"), "api": ("Help", "REST API"), "cf-levels": ("Help", "CFCC levels"),
     }  # fmt: skip
-    assert current == expected.get(section, [])
+    menu, entry = expected.get(section, ("", ""))
+    assert current == ([entry] if entry else [])
+    menus = [each.text for each in found.one("nav", aria_label="Main").all("summary", class_="is-current")]
+    assert menus == ([f"{menu}, current section"] if menu else [])
 
 
 @EVERY_PAGE
