@@ -49,7 +49,7 @@ format: $(DONE)/dev ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-findings: setup ## write docs/reference/findings.md from the catalogue
+findings: setup ## write docs/reference/findings.md and the page of each code from the catalogue
 	$(BIN)/python -m tests.docs.findings_page
 
 openapi: setup ## write app/documentation/openapi.json from the routes, models and examples

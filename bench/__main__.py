@@ -330,7 +330,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--sizes-page",
         type=Path,
-        help="write the tables of message sizes into this page: docs/explanation/assumptions.md",
+        help="write the tables of message sizes into this page: docs/explanation/assumptions/message-size-distributions.md",
     )
     parser.add_argument("--fits", type=int, default=1000, help="coupling facilities to fit in each case")
     parser.add_argument(

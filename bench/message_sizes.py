@@ -32,7 +32,7 @@ CUT_AT = ("80 %", "99 %", "largest", "50 x largest")
 """Maxima: a percentile of the distribution, or a multiple of the largest drawn message."""
 LEVELS = (14, 25)
 EDGES_KIB = (4, 32, 63)
-PAGE = Path("docs/explanation/assumptions.md")
+PAGE = Path("docs/explanation/assumptions/message-size-distributions.md")
 _BLOCK = re.compile(r"(<!-- message sizes: ([a-z]+) -->)\n(.*?)(<!-- end -->)", re.DOTALL)
 
 Rules = tuple[tuple[int, int], ...]
@@ -228,7 +228,7 @@ def span(differences: Sequence[float]) -> str:
 
 
 def held_table() -> list[str]:
-    """Return the table of differences of held messages for docs/explanation/assumptions.md."""
+    """Return the table of differences of held messages."""
     lines = [
         f"| sigma | {' | '.join(RULE_SETS)} | size for a backlog |",
         "|---" * (len(RULE_SETS) + 2) + "|",
@@ -259,7 +259,7 @@ TABLES = {"held": held_table, "shares": share_table}
 
 
 def print_tables(page: Path | None = None) -> None:
-    """Print the tables of docs/explanation/assumptions.md, and write them into `page` if it is given."""
+    """Print the tables of the page about message size distributions, and write them into `page` if it is given."""
     made = {name: table() for name, table in TABLES.items()}
     for name, lines in made.items():
         print("\n".join(["", f"<!-- message sizes: {name} -->", *lines, "<!-- end -->"]), flush=True)

@@ -25,7 +25,7 @@ class FindingKind:
     """One entry of findings.toml.
 
     `source_key` and `section` name the document that states the rule. `meaning`, `why` and `what_to_do` are
-    Markdown for docs/reference/findings.md.
+    Markdown for the page of the code in docs/reference/findings/.
     """
 
     code: str

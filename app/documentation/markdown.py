@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
+from app.documentation.pictures import inline_picture
 from app.web.rendering import slug
 
 
@@ -53,6 +54,10 @@ class Article:
     headings: tuple[Heading, ...]
 
 
+_COMMENT = re.compile(r"^<!--[^>]*-->\n", re.MULTILINE)
+"""A line that marks a generated part of a file: HTML in files is shown as text, but this line is not for readers."""
+
+
 class _Renderer(RendererHTML):
     """A renderer that makes tables and examples scrollable, including by keyboard, and adds anchors to headings."""
 
@@ -62,6 +67,10 @@ class _Renderer(RendererHTML):
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "</table>\n</div>\n"
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        picture = inline_picture(str(tokens[idx].attrs["src"]), alt=tokens[idx].content)
+        return str(picture) if picture else super().image(tokens, idx, options, env)
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         opening = f'<pre role="group" aria-label="{_label("Example", env)}" tabindex="0">'
@@ -115,7 +124,7 @@ def render_article(text: str, at: str) -> Article:
     """
     parser = _parser()
     env: dict[str, Any] = {}
-    tokens = parser.parse(text, env)
+    tokens = parser.parse(_COMMENT.sub("", text), env)
     headings, taken = [], set[str]()
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open" or opening.tag == "h1":
@@ -125,6 +134,7 @@ def render_article(text: str, at: str) -> Article:
         opening.attrSet("id", anchor)
         headings.append(Heading(level=int(opening.tag[1:]), text=words, anchor=anchor))
     _align_by_class(tokens)
+    _mark_rows_of_parts(tokens, at=at, taken=taken)
     for token in _inline(tokens):
         _relink(token, at=at)
     html = parser.renderer.render(tokens, parser.options, env)
@@ -153,7 +163,7 @@ def read_sections(text: str) -> tuple[Section, ...]:
         if heading or lines:
             found.append(Section(heading, anchor, _plain(lines)))
 
-    for line in text.splitlines():
+    for line in _COMMENT.sub("", text).splitlines():
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
@@ -229,6 +239,17 @@ def _align_by_class(tokens: Sequence[Token]) -> None:
                 token.attrSet("class", "r")
         if token.type == "th_open":
             token.attrSet("scope", "col")
+
+
+def _mark_rows_of_parts(tokens: Sequence[Token], *, at: str, taken: set[str]) -> None:
+    """Give each row that begins with a link to a part of the page an anchor: the part was once a section of the page."""
+    name = posixpath.basename(at).removesuffix(".md")
+    for row, cell, inline in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if (row.type, cell.type) != ("tr_open", "td_open") or not inline.children:
+            continue
+        link = inline.children[0]
+        if link.type == "link_open" and str(link.attrs.get("href", "")).startswith(f"{name}/"):
+            row.attrSet("id", _unused(slug(text_of(inline)), taken))
 
 
 def _relink(token: Token, *, at: str) -> None:

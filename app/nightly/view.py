@@ -135,7 +135,7 @@ def own_page_of(source: str) -> str:
     """Return the path of a source that is a page of this project, otherwise an empty text.
 
     >>> own_page_of("cfplan, docs/explanation/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
-    ('/docs/explanation/assumptions#the-night', '')
+    ('/docs/explanation/assumptions/the-night', '')
     """
     document, _, section = source.partition(".md, ")
     return own_page(Source(f"{document}.md", section, "")) if section else ""

@@ -183,6 +183,7 @@ def environment() -> Environment:
         percent=percent,
         percent_bare=percent_bare,
         own_page=own_page,
+        finding_page=finding_page,
         layouts=layouts,
     )
     env.tests["simulated"] = has_simulated_name  # tests the name of a group
@@ -366,10 +367,27 @@ def own_page(source: Source) -> str:
     """Return the address of a source that is a page of this project; empty for other documents.
 
     >>> own_page(Source("cfplan, docs/explanation/assumptions.md", "The element model", ""))
-    '/docs/explanation/assumptions#the-element-model'
+    '/docs/explanation/assumptions/the-element-model'
     """
     found = re.fullmatch(r"cfplan, docs/([\w/-]+)\.md", source.document)
-    return f"/docs/{found[1]}#{slug(source.section)}" if found else ""
+    if not found:
+        return ""
+    return f"/docs/{found[1]}{'/' if _is_divided(found[1]) else '#'}{slug(source.section)}"
+
+
+@cache
+def _is_divided(page: str) -> bool:
+    """Return whether the sections of a page of docs/ are pages of their own, in the folder with its name."""
+    return (ROOT / "docs" / page).is_dir()
+
+
+def finding_page(code: str) -> str:
+    """Return the address of the page about a code of findings.
+
+    >>> finding_page("DSGROUP_MISSING")
+    '/docs/reference/findings/DSGROUP_MISSING'
+    """
+    return f"/docs/reference/findings/{code}"
 
 
 def _is_decimal(text: str) -> bool:

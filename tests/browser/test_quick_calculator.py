@@ -106,7 +106,7 @@ def test_rate_and_outage_fields_appear_only_when_chosen(new_context: NewContext,
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/calculator")
     expect(field(page, "Arrival rate")).to_be_hidden()
-    page.get_by_role("radio", name=re.compile("^rate .* outage$")).check()
+    page.get_by_role("radio", name=re.compile("^messages per minute")).check()
     expect(field(page, "Messages")).to_be_hidden()
     field(page, "Arrival rate").fill("1000")
     field(page, "Longest outage").fill("200")

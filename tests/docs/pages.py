@@ -54,15 +54,26 @@ def headings(page: Path) -> list[str]:
     return re.findall(r"^##+ (.+)$", prose(page), re.MULTILINE)
 
 
+def parts(page: Path) -> list[Path]:
+    """Return the parts of a divided page: the files in the folder with its name."""
+    return sorted(page.with_suffix("").glob("*.md"))
+
+
+def title(page: Path) -> str:
+    """Return the title of a page."""
+    return prose(page).partition("\n")[0].removeprefix("# ")
+
+
 def anchors(page: Path) -> set[str]:
     """Return the anchors that a link to the page may use."""
     return {slug(heading.replace("`", "")) for heading in headings(page)}
 
 
 def section(page: Path, heading: str) -> str:
-    """Return the text below a heading, up to the next one of the same level."""
-    parts = re.split(r"^## ", prose(page), flags=re.MULTILINE)
-    (found,) = [part for part in parts if part.splitlines()[0] == heading]
+    """Return the text below a heading, up to the next one of the same level; or the part of the page with this title."""
+    sections = re.split(r"^## ", prose(page), flags=re.MULTILINE)
+    separate = [prose(part) for part in parts(page) if title(part) == heading]
+    (found,) = [each for each in sections if each.splitlines()[0] == heading] + separate
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every section of docs/explanation/assumptions.md that findings, tables and explanations cite exists."""
+"""Every assumption that findings, tables and explanations cite has a page, which docs/explanation/assumptions.md lists."""
 
 from __future__ import annotations
 
@@ -8,49 +8,14 @@ from itertools import pairwise
 
 import pytest
 
+from app.web.rendering import slug
 from planner_core.findings import catalogue
 from planner_core.tables import all_tables
-from tests.docs.pages import ROOT, headings, section
+from tests.docs.pages import ROOT, parts, rows, section, title
 
 PAGE = ROOT / "docs/explanation/assumptions.md"
 DOCUMENT = "cfplan, docs/explanation/assumptions.md"
-PROMISED = (
-    "The element model",
-    "Two pools",
-    "How full at the planned backlog",
-    "CFCC levels without figures",
-    "CFCC level of a structure",
-    "Control storage for SIZE",
-    "Minimum sizes",
-    "Entries and elements of CSQ_ADMIN",
-    "Separate costs of entries and elements",
-    "Structure usage",
-    "Observed duplexing",
-    "Message size distributions",
-    "SMDS space",
-    "Db2 LOB space",
-    "Fitted curves",
-    "Cluster decisions",
-    "Waiting cluster messages",
-    "Cluster load",
-    "Acknowledged findings",
-    "Queue depth events",
-    "Reading depth events",
-    "Placement of structures",
-    "Lost connections",
-    "Queue depths",
-    "Scenarios",
-    "Ranges of CFRM keywords",
-    "Columns of IXCMIAPU input",
-    "Texts that are checked",
-    "Merging a plan into a policy",
-    "What runs today",
-    "When a change takes effect",
-    "An outage in time",
-    "Threshold advice",
-    "Backup and recovery",
-    "The SMDS job",
-)
+TITLES = [title(part) for part in parts(PAGE)]
 
 
 def cited_by_findings() -> Iterator[str]:
@@ -86,15 +51,20 @@ def cited_by_code() -> Iterator[str]:
 def test_every_cited_section_exists(cited: Callable[[], Iterator[str]]) -> None:
     sections = set(cited())
     assert sections
-    assert sections <= set(headings(PAGE))
+    assert sections <= set(TITLES)
 
 
-def test_page_has_its_announced_sections() -> None:
-    assert tuple(headings(PAGE)) == PROMISED
+def test_page_lists_every_assumption_once_by_its_title() -> None:
+    listed = [row[0] for row in rows(PAGE.read_text(encoding="utf-8"))]
+    assert sorted(listed) == sorted(f"[{each}](assumptions/{slug(each)}.md)" for each in TITLES)
 
 
-@pytest.mark.parametrize("heading", PROMISED)
-def test_every_assumption_states_its_basis_error_and_check(heading: str) -> None:
-    text = section(PAGE, heading)
+def test_file_of_an_assumption_is_named_by_its_title() -> None:
+    assert [part.stem for part in parts(PAGE)] == [slug(each) for each in TITLES]
+
+
+@pytest.mark.parametrize("assumption", TITLES)
+def test_every_assumption_states_its_basis_error_and_check(assumption: str) -> None:
+    text = section(PAGE, assumption)
     for part in ("**Assumed.**", "**Why.**", "**Based on.**", "**Possible error.**", "**Check.**"):
         assert text.count(part) == 1, part

@@ -1,4 +1,4 @@
-"""docs/reference/command-line.md names every subcommand, every option and every kind of output."""
+"""docs/reference/command-line.md and its parts name every subcommand, every option and every kind of output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from app.cli import main
 from planner_core.texts.outputs import OUTPUT_KINDS
-from tests.docs.pages import ROOT, blocks, headings, rows, section
+from tests.docs.pages import ROOT, blocks, headings, parts, rows, section, title
 
 PAGE = ROOT / "docs/reference/command-line.md"
 SHARED = "Options of structure, admin and offload"
@@ -54,15 +54,18 @@ def test_help_lists_the_verbs_of_the_history() -> None:
 
 def test_overview_links_to_every_command_in_the_order_of_the_sections() -> None:
     found = re.findall(
-        r"^\| \[`cfplan ([a-z-]+)`\]\(#cfplan-([a-z-]+)\) \|", PAGE.read_text("utf-8"), re.MULTILINE
+        r"^\| \[`cfplan ([a-z-]+)`\]\((?:#cfplan-|command-line/)([a-z-]+)(?:\.md)?\) \|",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
     )
     assert found == [(name, name) for name in COMMANDS]
 
 
-def test_page_has_exactly_one_section_for_each_command() -> None:
-    assert [heading for heading in headings(PAGE) if heading.startswith("cfplan ")] == [
-        f"cfplan {name}" for name in COMMANDS
-    ]
+def test_every_command_has_exactly_one_section_or_page() -> None:
+    sections = [heading for heading in headings(PAGE) if heading.startswith("cfplan ")]
+    pages = [title(part) for part in parts(PAGE)]
+    assert sections == [f"cfplan {name}" for name in COMMANDS if f"cfplan {name}" not in pages]
+    assert sorted(sections + pages) == sorted(f"cfplan {name}" for name in COMMANDS)
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in PARENTS])
@@ -83,7 +86,8 @@ def test_every_option_of_a_verb_is_described(parent: str, verb: str) -> None:
 
 @pytest.mark.parametrize("command", [*COMMANDS, *(f"{parent} {verb}" for parent, verb in EVERY_VERB)])
 def test_every_command_has_an_example(command: str) -> None:
-    shown = [block.text for block in blocks(PAGE) if block.language in {"console", "sh"}]
+    everything = [block for page in (PAGE, *parts(PAGE)) for block in blocks(page)]
+    shown = [block.text for block in everything if block.language in {"console", "sh"}]
     assert any(f"cfplan {command}" in text for text in shown)
 
 

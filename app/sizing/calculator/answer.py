@@ -17,6 +17,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult, PlanTotals
 from planner_core.provenance import Explanation
+from planner_core.sizing.storage_class_memory import Overflow, overflow_of
 from planner_core.sizing.structure_answer import StructureAnswer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.outputs import render_output
@@ -131,6 +132,7 @@ class CalculatorResult:
 
     figures: ResultFigures
     demand: str
+    overflow: Overflow | None
     chart: ChartWithTable
     findings: tuple[Finding, ...]
     outputs: tuple[OutputTextView, ...]
@@ -160,6 +162,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     return CalculatorResult(
         figures=figures,
         demand=_demand(form, document.structures[0].queues[0]),
+        overflow=_overflow(result, form),
         chart=_chart(result),
         findings=result.findings,
         outputs=outputs,
@@ -242,6 +245,20 @@ def _chart(result: PlanResult) -> ChartWithTable:
         need_bytes=structure.sizes.need_bytes,
         initsize_bytes=structure.sizes.initsize_bytes,
         size_bytes=structure.sizes.size_bytes,
+    )
+
+
+def _overflow(result: PlanResult, form: QuickForm) -> Overflow | None:
+    """Return the messages for storage-class memory; None if the form asks for none."""
+    if not form.overflow_messages:
+        return None
+    message_bytes = result.document.structures[0].queues[0].message_bytes
+    structure = next(each for each in result.structures if each.role == "application")
+    return overflow_of(
+        form.overflow_messages,
+        message_bytes=message_bytes if isinstance(message_bytes, int) else message_bytes.max,
+        cfcc_level=result.document.cfcc_level,
+        curve=structure.curve,
     )
 
 

@@ -31,13 +31,17 @@ FIELDS = (
         "How to enter the backlog",
         "choice",
         "messages",
-        options=(("messages", "a number"), ("rate", "rate \N{MULTIPLICATION SIGN} outage")),
+        options=(
+            ("messages", "number of messages"),
+            ("rate", "messages per minute \N{MULTIPLICATION SIGN} outage minutes"),
+        ),
     ),
     FormField(
         "messages", "Messages", "whole", "200000", required=True, place="structures/0/queues/0/backlog"
     ),
     FormField("rate_per_minute", "Arrival rate", "decimal", "600", required=True),
     FormField("outage_minutes", "Longest outage", "decimal", "60", required=True),
+    FormField("overflow_minutes", "Overflow to storage-class memory", "decimal", "0", required=True),
     FormField(
         "message_bytes",
         "Message size",
@@ -86,7 +90,7 @@ _PLACES = {
     # A document names the coupling facilities twice, and the form has one field for both places.
     "/structures/0/preflist": "coupling_facilities",
 }
-_BY_RATE = frozenset({"rate_per_minute", "outage_minutes"})
+_BY_RATE = frozenset({"rate_per_minute", "outage_minutes", "overflow_minutes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,8 @@ class QuickForm(Form):
     """The fields as typed, and errors of the whole form."""
 
     is_example: bool = False
+    overflow_messages: int = 0
+    """Messages that arrive in the minutes for which storage-class memory is planned, after the outage."""
 
     @property
     def is_unfolded(self) -> bool:
@@ -143,6 +149,9 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     form = QuickForm(
         {field.name: field for field in filled(FIELDS, texts, errors)},
         is_example=not any(name in query for name in DEFAULTS),
+        overflow_messages=_arrived(values, "overflow_minutes")
+        if texts["backlog_by"] == "rate" and not errors
+        else 0,
     )
     try:
         plan = read_object(document)
@@ -151,14 +160,17 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     return form, None if form.has_errors else plan
 
 
+def _arrived(values: Mapping[str, Any], minutes: str) -> int:
+    """Return the messages that arrive in the minutes of a field."""
+    # Rounded up, because part of a message needs the space of a whole one.
+    return ceil_fraction(Fraction(values["rate_per_minute"]) * Fraction(values[minutes]))
+
+
 def _document(values: Mapping[str, Any]) -> dict[str, object]:
     facilities = values["coupling_facilities"] or []
     has_system = values["csqsysappl"] == "yes"
-    if values["backlog_by"] == "rate":
-        # Rounded up, because part of a message needs the space of a whole one.
-        backlog = ceil_fraction(Fraction(values["rate_per_minute"]) * Fraction(values["outage_minutes"]))
-    else:
-        backlog = values["messages"]
+    is_by_rate = values["backlog_by"] == "rate"
+    backlog = _arrived(values, "outage_minutes") if is_by_rate else values["messages"]
     return {
         **{
             name: values[name]

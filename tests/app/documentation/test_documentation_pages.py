@@ -7,18 +7,23 @@ import re
 import pytest
 from fastapi import FastAPI
 
-from app.documentation.library import DOCS_DIR, SHELVES, shelves
+from app.documentation.library import DOCS_DIR, PURPOSES, SHELVES, SUBJECTS, divided_page, parts, shelves
 from app.documentation.markdown import Summary, page_link, read_summary, render_article
-from tests.app.web.pages.addresses import ARTICLES, html, page
+from tests.app.web.pages.addresses import ARTICLES, FIRST_PARTS, PARTS, html, page
 from tests.app.web.pages.html import read
 from tests.app.web.support import get
 
 EVERY_ARTICLE = pytest.mark.parametrize("address", ARTICLES)
+EVERY_PAGE = pytest.mark.parametrize(
+    "address", [*ARTICLES, *(each for each in PARTS if "/findings/" not in each)]
+)
+"""All pages, except those of findings, which are generated with one form."""
+DIVIDED = tuple(entry.slug for shelf in shelves() for entry in shelf.entries if parts(entry.slug))
 
 
 def test_every_file_is_in_exactly_one_section_of_the_list() -> None:
     files = sorted(path.relative_to(DOCS_DIR).with_suffix("").as_posix() for path in DOCS_DIR.rglob("*.md"))
-    assert sorted(entry.slug for shelf in shelves() for entry in shelf.entries) == files
+    assert sorted(address.removeprefix("/docs/") for address in (*ARTICLES, *PARTS)) == files
 
 
 def test_folders_are_sections_in_the_configured_order() -> None:
@@ -28,6 +33,22 @@ def test_folders_are_sections_in_the_configured_order() -> None:
         slugs = [entry.slug for entry in shelf.entries]
         assert slugs[: len(names)] == [f"{folder}/{name}" for name in names]
         assert {slug.partition("/")[0] for slug in slugs} == {folder}
+
+
+def test_pages_of_a_long_folder_are_grouped_by_subject_in_their_order() -> None:
+    for shelf, folder in zip(shelves(), SHELVES, strict=True):
+        subjects = SUBJECTS.get(folder, {})
+        assert [group.title for group in shelf.groups] == (list(subjects.values()) or [""])
+        if subjects:
+            firsts = [group.entries[0].slug for group in shelf.groups]
+            assert firsts == [f"{folder}/{name}" for name in subjects]
+
+
+@EVERY_ARTICLE
+def test_only_the_folder_of_the_page_is_open_in_the_sidebar(app: FastAPI, address: str) -> None:
+    aside = page(app, address).one("nav", aria_label="Documentation")
+    (opened,) = [folder for folder in aside.all("details") if "open" in folder.attributes]
+    assert address in [link["href"] for link in opened.all("a")]
 
 
 @pytest.mark.parametrize("folder", [folder for folder, names in SHELVES.items() if names])
@@ -61,7 +82,7 @@ def test_next_and_previous_links_lead_through_all_pages(app: FastAPI) -> None:
     assert back == walked[::-1]
 
 
-@EVERY_ARTICLE
+@EVERY_PAGE
 def test_page_has_the_headings_of_its_file_with_anchors(app: FastAPI, address: str) -> None:
     text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
     text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -78,7 +99,7 @@ def test_page_has_the_headings_of_its_file_with_anchors(app: FastAPI, address: s
         assert shown.one(id=element["href"].removeprefix("#"))
 
 
-@EVERY_ARTICLE
+@EVERY_PAGE
 def test_page_has_every_table_and_code_block_of_its_file(app: FastAPI, address: str) -> None:
     text = (DOCS_DIR / f"{address.removeprefix('/docs/')}.md").read_text(encoding="utf-8")
     article = page(app, address).one("article")
@@ -108,6 +129,11 @@ def test_sidebar_marks_the_current_page(app: FastAPI, address: str) -> None:
 )
 def test_links_between_files_become_links_between_pages(href: str, at: str, expected: str) -> None:
     assert page_link(href, at=at) == expected
+
+
+def test_comment_line_in_a_file_is_not_shown() -> None:
+    article = render_article("# A\n\n<!-- generated -->\nText.\n<!-- end -->\n", at="a.md")
+    assert read(str(article.html)).text == "A Text."
 
 
 def test_raw_html_in_a_file_is_escaped() -> None:
@@ -162,6 +188,102 @@ def test_summary_ignores_everything_below_the_first_paragraph() -> None:
 
 def test_page_without_a_title_is_listed_by_its_file() -> None:
     assert read_summary("Text.\n", at="a/b.md").title == "a/b.md"
+
+
+@pytest.mark.parametrize("address", FIRST_PARTS)
+def test_sidebar_of_a_part_marks_the_divided_page(app: FastAPI, address: str) -> None:
+    aside = page(app, address).one("nav", aria_label="Documentation")
+    above = divided_page(address.removeprefix("/docs/"))
+    assert [link["href"] for link in aside.all("a", aria_current="true")] == [f"/docs/{above}"]
+    assert aside.all("a", aria_current="page") == []
+    assert page(app, address).one("a", rel="up")["href"] == f"/docs/{above}"
+
+
+@pytest.mark.parametrize("slug", DIVIDED)
+def test_next_links_lead_from_a_divided_page_through_its_parts(app: FastAPI, slug: str) -> None:
+    own = [f"/docs/{part.slug}" for part in parts(slug)]
+    listed = [
+        link["href"]
+        for link in page(app, f"/docs/{slug}").one("article").all("a")
+        if link["href"].startswith(f"{slug.rpartition('/')[2]}/")
+    ]
+    assert [f"/docs/{slug.rpartition('/')[0]}/{each}" for each in dict.fromkeys(listed)] == own
+    walked = [own[0]]
+    while following := page(app, walked[-1]).all("a", rel="next"):
+        walked.append(following[0]["href"])
+    assert walked == own
+    assert page(app, own[0]).one("a", rel="prev")["href"] == f"/docs/{slug}"
+
+
+@pytest.mark.parametrize(
+    ("old", "status", "new"),
+    [
+        ("findings", 308, "reference/findings"),
+        ("findings/DSGROUP_MISSING", 308, "reference/findings/DSGROUP_MISSING"),
+        ("reference/findings/dsgroup_missing", 308, "reference/findings/DSGROUP_MISSING"),
+        ("reference/findings/OF_AN_OLDER_VERSION", 307, "reference/findings"),
+        ("explanation/assumptions/of-an-older-version", 307, "explanation/assumptions"),
+    ],
+)
+def test_other_addresses_of_parts_redirect(app: FastAPI, old: str, status: int, new: str) -> None:
+    answer = get(app, f"/docs/{old}")
+    assert (answer.status, answer.headers["location"]) == (status, f"/docs/{new}")
+
+
+@pytest.mark.parametrize(
+    ("address", "anchor", "part"),
+    [
+        ("/docs/reference/findings", "dsgroup_missing", "findings/DSGROUP_MISSING"),
+        ("/docs/explanation/assumptions", "two-pools", "assumptions/two-pools"),
+        ("/docs/reference/command-line", "cfplan-whatif", "command-line/whatif"),
+    ],
+)
+def test_anchor_of_an_old_section_is_the_row_that_links_its_page(
+    app: FastAPI, address: str, anchor: str, part: str
+) -> None:
+    row = page(app, address).one("article").one(id=anchor)
+    assert row.tag == "tr"
+    assert row.all("a")[0]["href"] == part
+
+
+def test_long_page_lists_its_sections_twice_for_wide_and_narrow_screens(app: FastAPI) -> None:
+    shown = page(app, "/docs/reference/plan-document")
+    sections = [f"#{element['id']}" for element in shown.one("article").all("h2")]
+    assert [link["href"] for link in shown.one(class_="sections").all("a")] == sections
+    assert [link["href"] for link in shown.one("details", class_="sections-short").all("a")] == sections
+
+
+def test_page_with_few_sections_has_no_list_of_them(app: FastAPI) -> None:
+    shown = page(app, PARTS[0])
+    assert shown.all(class_="sections") == shown.all(class_="sections-short") == []
+
+
+def test_search_on_the_list_of_pages_finds_only_pages(app: FastAPI) -> None:
+    form = page(app, "/docs").one("form", aria_label="Documentation")
+    sent = {field["name"]: field.get("value") for field in form.all("input")}
+    assert sent == {"q": None, "kind": "docs"}
+    answer = html(app, f"{form['action']}?q=DSGROUP_MISSING&kind=docs")
+    links = [link["href"] for link in read(answer.text).one("main").all("a")]
+    assert "/docs/reference/findings/DSGROUP_MISSING" in links
+
+
+def test_every_folder_has_its_purpose_in_the_list(app: FastAPI) -> None:
+    assert set(PURPOSES) == set(SHELVES)
+    shown = page(app, "/docs").one("main").text
+    assert all(f"{purpose}." in shown for purpose in PURPOSES.values())
+
+
+def test_row_without_a_link_to_a_part_has_no_anchor() -> None:
+    text = "# A\n\n| a |\n|---|\n| [`x y`](a/x.md) |\n| [b](b.md) |\n| see [x](a/x.md) |\n"
+    found = read(str(render_article(text, at="b/a.md").html))
+    assert [row.attributes.get("id") for row in found.all("tr")] == [None, "x-y", None, None]
+
+
+def test_drawing_is_a_part_of_the_page_with_its_name() -> None:
+    article = render_article("# A\n\n![A <b> & c](../images/filling.svg)\n", at="b/a.md")
+    drawing = read(str(article.html)).one("svg")
+    assert (drawing["role"], drawing["aria-label"]) == ("img", "A <b> & c")
+    assert drawing.all("style") == []
 
 
 @EVERY_ARTICLE

@@ -85,6 +85,28 @@ def test_backlog_from_rate_and_outage_is_rounded_up(rate: str, minutes: str, bac
     assert found.structures[0].queues[0].backlog == backlog
 
 
+@pytest.mark.parametrize(
+    ("fields", "overflow"),
+    [
+        ({"overflow_minutes": "30"}, 18_000),
+        ({"rate_per_minute": "0.5", "overflow_minutes": "3"}, 2),
+        ({}, 0),
+        ({"backlog_by": "messages", "overflow_minutes": "30"}, 0),
+    ],
+)
+def test_overflow_is_counted_by_rate_and_does_not_change_the_plan(
+    fields: dict[str, str], overflow: int
+) -> None:
+    form, found = read_form({"backlog_by": "rate", **fields})
+    assert form.overflow_messages == overflow
+    assert found == read_form({"backlog_by": "rate", **fields, "overflow_minutes": "0"})[1]
+
+
+def test_negative_overflow_is_reported_at_its_field() -> None:
+    form = refused(backlog_by="rate", overflow_minutes="-1")
+    assert [field.name for field in form.wrong] == ["overflow_minutes"]
+
+
 def test_only_fields_of_the_chosen_backlog_method_are_read() -> None:
     assert document(backlog_by="rate", messages="nonsense").structures[0].queues[0].backlog == 36_000
     assert (
@@ -155,7 +177,8 @@ def test_error_of_the_core_is_reported_at_its_field(name: str, typed: str) -> No
     "name", [name for name in DEFAULTS if name not in {"dsgroup", "coupling_facilities", "headroom_percent"}]
 )
 def test_empty_field_is_required_or_has_a_default(name: str) -> None:
-    by = {"backlog_by": "rate"} if name in {"rate_per_minute", "outage_minutes"} else {}
+    by_rate = {"rate_per_minute", "outage_minutes", "overflow_minutes"}
+    by = {"backlog_by": "rate"} if name in by_rate else {}
     form, found = read_form({name: "", **by})
     if name in {"backlog_by", "persistent", "csqsysappl"}:
         assert found == document()

@@ -6,6 +6,7 @@ import json
 import re
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
@@ -111,7 +112,7 @@ def test_findings_equal_those_of_the_result_with_sources(app: FastAPI, fields: d
         assert item.one(class_="sev").text.lower() == finding["severity"]
         assert " ".join(finding["message"].split()) in item.text
         assert item.one(class_="source").text
-        assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
+        assert item.all("a")[0]["href"] == f"/docs/reference/findings/{finding['code']}"
 
 
 @EVERY_PLAN
@@ -276,3 +277,21 @@ def test_form_with_errors_has_no_downloads(app: FastAPI, kind: str, fields: dict
 @pytest.mark.parametrize("kind", ["job", "nothing", "..%2fpolicy", "policy%00"])
 def test_unknown_output_is_not_found(app: FastAPI, kind: str) -> None:
     assert html(app, f"/calculator/{kind}").status == 404
+
+
+def test_overflow_states_messages_and_the_storage_of_their_elements(app: FastAPI) -> None:
+    shown = page(app, calculator(backlog_by="rate", overflow_minutes="30")).one(id="answer").text
+    assert "30 more minutes are 18000 messages" in shown
+    assert "26.4 MiB of storage-class memory (derived)" in shown  # 18 000 x 6 elements of 256 bytes
+
+
+def test_overflow_without_storage_class_memory_is_a_warning(app: FastAPI) -> None:
+    fields = {"backlog_by": "rate", "overflow_minutes": "30", "cfcc_level": "26"}
+    answer = page(app, calculator(**fields)).one(id="answer")
+    (warning,) = answer.all("p", class_="warning")
+    assert "at CFCC levels 19 to 25 only" in warning.text
+    assert "(derived)" not in answer.text
+
+
+def test_answer_without_overflow_does_not_mention_it(app: FastAPI) -> None:
+    assert "verflow" not in page(app, calculator(backlog_by="rate")).one(id="answer").text

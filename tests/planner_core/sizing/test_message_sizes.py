@@ -1,6 +1,6 @@
 """Comparison of figures for mixed message sizes with a count message by message.
 
-The tables in docs/explanation/assumptions.md are those of `python -m bench --only sizes`, which compares a larger grid.
+The tables in docs/explanation/assumptions/ are those of `python -m bench --only sizes`, which compares a larger grid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from planner_core.document.reading import read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 from tests.docs.pages import ROOT
 
-PAGE = ROOT / "docs/explanation/assumptions.md"
+PAGE = ROOT / "docs/explanation/assumptions/message-size-distributions.md"
 CLOSE_PERCENT = 15
 DEFAULTS = RULE_SETS["IBM's defaults"]
 FIGURE = re.compile(r"[-+]?\d+\.\d")

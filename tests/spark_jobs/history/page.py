@@ -1,4 +1,4 @@
-"""Generate the tables of docs/reference/usage-history.md from the schema: `python -m tests.spark_jobs.history.page`."""
+"""Generate the tables of docs/reference/usage-history.md and its part from the schema: `python -m tests.spark_jobs.history.page`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from spark_jobs.history.schema import (
 )
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "usage-history.md"
+PAGES = (PAGE, *sorted(PAGE.with_suffix("").glob("*.md")))
 UNITS = {
     "_bytes": "bytes",
     "_us": "microseconds",
@@ -83,21 +84,21 @@ def blocks() -> dict[str, str]:
     return {name: "\n".join(lines) for name, lines in found.items()}
 
 
-def with_blocks(text: str) -> str:
-    """Return the page with its generated parts replaced."""
+def written() -> dict[Path, str]:
+    """Return each page with its generated parts replaced."""
     made = blocks()
 
     def block(match: re.Match[str]) -> str:
         return f"{match[1]}\n{made.pop(match[2])}\n{match[4]}"
 
-    text = re.sub(
-        r"(<!-- from the schema: ([a-z_ ]+) -->)\n(.*?)(<!-- end -->)", block, text, flags=re.DOTALL
-    )
+    pattern = re.compile(r"(<!-- from the schema: ([a-z_ ]+) -->)\n(.*?)(<!-- end -->)", re.DOTALL)
+    texts = {page: pattern.sub(block, page.read_text("utf-8")) for page in PAGES}
     if made:
-        message = f"the page has no place for {sorted(made)}"
+        message = f"no page has a place for {sorted(made)}"
         raise ValueError(message)
-    return text
+    return texts
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_blocks(PAGE.read_text("utf-8")), "utf-8")
+    for page, text in written().items():
+        page.write_text(text, "utf-8")

@@ -15,7 +15,7 @@ from spark_jobs.history.schema import (
     row_schema,
     stored_schema,
 )
-from tests.spark_jobs.history.page import PAGE, with_blocks
+from tests.spark_jobs.history.page import written
 
 
 def test_columns_with_the_same_name_have_the_same_type() -> None:
@@ -68,6 +68,6 @@ def test_xcf_name_pads_the_group_to_four_characters(qsg: str, structure: str, ex
     assert cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure) == expected
 
 
-def test_usage_history_page_matches_the_tables() -> None:
-    text = PAGE.read_text("utf-8")
-    assert with_blocks(text) == text, "write it anew: python -m tests.spark_jobs.history.page"
+def test_usage_history_pages_match_the_tables() -> None:
+    for page, text in written().items():
+        assert page.read_text("utf-8") == text, "write it again: python -m tests.spark_jobs.history.page"

@@ -1,4 +1,4 @@
-"""Generate the tables of docs/reference/smf-records.md from the layouts: `python -m tests.spark_jobs.smf.page`."""
+"""Generate the tables of docs/reference/smf-records.md and its parts from the layouts: `python -m tests.spark_jobs.smf.page`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from spark_jobs.smf.layouts import LAYOUT_IDS, FieldLayout, Layout, layout
 from spark_jobs.smf.tables import COMMON, INTERVAL_START_LOCAL
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "smf-records.md"
+PAGES = (PAGE, *sorted(PAGE.with_suffix("").glob("*.md")))
 TYPES = {
     "timestamp[us, tz=UTC]": "time, UTC",
     "timestamp[us]": "time, local",
@@ -80,21 +81,21 @@ def blocks() -> dict[str, str]:
     return made
 
 
-def with_blocks(text: str) -> str:
-    """Return the page with its tables replaced."""
+def written() -> dict[Path, str]:
+    """Return each page with its tables replaced."""
     made = blocks()
 
     def block(found: re.Match[str]) -> str:
         return f"{found[1]}\n{made.pop(found[2])}\n{found[4]}"
 
-    text = re.sub(
-        r"(<!-- from the layouts: ([a-z0-9_ ]+) -->)\n(.*?)(<!-- end -->)", block, text, flags=re.DOTALL
-    )
+    pattern = re.compile(r"(<!-- from the layouts: ([a-z0-9_ ]+) -->)\n(.*?)(<!-- end -->)", re.DOTALL)
+    texts = {page: pattern.sub(block, page.read_text("utf-8")) for page in PAGES}
     if made:
-        message = f"the page has no place for {sorted(made)}"
+        message = f"no page has a place for {sorted(made)}"
         raise ValueError(message)
-    return text
+    return texts
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_blocks(PAGE.read_text("utf-8")), "utf-8")
+    for page, text in written().items():
+        page.write_text(text, "utf-8")

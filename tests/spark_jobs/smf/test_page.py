@@ -1,15 +1,15 @@
-"""docs/reference/smf-records.md matches the layouts."""
+"""docs/reference/smf-records.md and its parts match the layouts."""
 
 from __future__ import annotations
 
 from spark_jobs.smf.decode import SECTIONS
 from spark_jobs.smf.framing import FRAMINGS
-from tests.spark_jobs.smf.page import PAGE, with_blocks
+from tests.spark_jobs.smf.page import PAGE, written
 
 
-def test_smf_records_page_matches_the_layouts() -> None:
-    text = PAGE.read_text("utf-8")
-    assert with_blocks(text) == text, "python -m tests.spark_jobs.smf.page writes the tables anew"
+def test_smf_records_pages_match_the_layouts() -> None:
+    for page, text in written().items():
+        assert page.read_text("utf-8") == text, "write it again: python -m tests.spark_jobs.smf.page"
 
 
 def test_smf_records_page_lists_every_section_and_framing() -> None:

@@ -8,12 +8,17 @@ from urllib.parse import unquote, urlencode
 
 from fastapi import FastAPI
 
-from app.documentation.library import shelves
+from app.documentation.library import parts, shelves
 from planner_core.tables import all_tables
 from tests.app.web.pages.html import Element, read
 from tests.app.web.support import Answer, get
 
 ARTICLES = tuple(f"/docs/{entry.slug}" for shelf in shelves() for entry in shelf.entries)
+PARTS = tuple(f"/docs/{part.slug}" for address in ARTICLES for part in parts(address.removeprefix("/docs/")))
+"""The pages below divided pages, such as those of the findings."""
+FIRST_PARTS = tuple(
+    f"/docs/{found[0].slug}" for address in ARTICLES if (found := parts(address.removeprefix("/docs/")))
+)
 TABLES = tuple(f"/reference/{table.id}" for table in all_tables())
 PAGES: Mapping[str, int] = {
     "/": 200,
@@ -28,7 +33,7 @@ PAGES: Mapping[str, int] = {
     "/reference": 200,
     **dict.fromkeys(TABLES, 200),
     "/docs": 200,
-    **dict.fromkeys(ARTICLES, 200),
+    **dict.fromkeys((*ARTICLES, *FIRST_PARTS), 200),  # all parts are in tests/app/documentation
     "/uploads": 200,
     "/new-upload": 200,
     "/qsg-map": 200,
