@@ -42,7 +42,8 @@ def _group(typed: Typed) -> Iterator[str]:
         ("/system/", "CSQSYSAPPL ", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy/", "", fields.POLICY),
     ):
-        yield from (prefix + words for words in _settings(typed, blank, at, specs))
+        for words in _settings(typed, blank, at, specs):
+            yield words if prefix.strip() in words else prefix + words
 
 
 def _structure(typed: Typed, at: str) -> Iterator[str]:
