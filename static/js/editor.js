@@ -247,12 +247,14 @@
 
   /* Findings and errors link to fields, which may be behind "More". */
   form.addEventListener("click", (event) => {
-    const link = event.target.closest('a[href^="#"]');
+    const link = event.target.closest('a[href^="#/"]');
     const part = link && document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    if (!part || !link.hash.startsWith("#/")) return;
+    if (!part || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    history.pushState(null, "", link.hash);
     reveal(part);
-    // After the browser has gone to the address, which other scripts follow too.
-    setTimeout(() => part.focus({ preventScroll: true }));
+    part.focus({ preventScroll: true });
+    part.scrollIntoView({ block: "center" });
   });
 
   /* A finding may name a place that has no field of its own, such as a queue in a text: the nearest one is shown. */

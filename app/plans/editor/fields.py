@@ -142,9 +142,7 @@ FACILITY_MORE = (
     FormField("occupied", "Used by others", "size", hint="By structures that are not in this plan."),
     FormField("scm", "Storage-class memory", "size"),
 )
-STRUCTURE = (
-    FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
-)
+STRUCTURE = (FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),)
 STRUCTURE_MORE = (
     FormField("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
     FormField("cflevel", "CFLEVEL", "whole", hint="The CFLEVEL of MQ: 1 to 5."),
@@ -194,7 +192,7 @@ QUEUE = (
     FormField("message_bytes", "Message bytes", "bytes", hint="A mean, or mean/p95/max.", required=True),
     FormField("backlog", "Backlog", "whole"),
     FormField("put_rate_per_s", "Puts per second", "decimal"),
-    FormField("outage_minutes", "Minutes without gets", "decimal"),
+    FormField("outage_minutes", "Outage minutes", "decimal"),
 )
 QUEUE_USE = (
     FormField("persistent", "Persistent", "yes"),

@@ -50,7 +50,12 @@ _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 # Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
 _LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
-_STRUCTURE_FIELDS = (*fields.STRUCTURE, *fields.STRUCTURE_MORE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_STRUCTURE_FIELDS = (
+    *fields.STRUCTURE,
+    *fields.STRUCTURE_MORE,
+    *fields.STRUCTURE_SIZES,
+    *fields.STRUCTURE_OFFLOAD,
+)
 _SINGLE: tuple[tuple[str, tuple[FormField, ...]], ...] = (
     ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
     ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
@@ -225,9 +230,7 @@ class _Reader:
             found = values_of(specs, self.typed, at=f"{at}/")
             raw.update(found if not at else {at[1:]: found})
         for at in _LISTS:
-            raw[at[1:]] = self.entries(
-                at, at, _LISTS[at], blank=blank_facility() if "coupling" in at else {}
-            )
+            raw[at[1:]] = self.entries(at, at, _LISTS[at], blank=blank_facility() if "coupling" in at else {})
         raw["structures"] = self.structures()
         return Reading(raw, self.origins, self.lines, tuple(self.problems), frozenset(self.typed))
 
@@ -429,19 +432,19 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     ),
     (
         re.compile(r"enter either backlog, or put_rate_per_s with outage_minutes, not both", re.IGNORECASE),
-        "enter either a backlog, or puts per second and minutes, not both",
+        "enter either a backlog, or puts per second and outage minutes, not both",
     ),
     (
         re.compile(r"is required, unless put_rate_per_s and outage_minutes are specified"),
-        "enter a backlog, or puts per second and minutes",
+        "enter a backlog, or puts per second and outage minutes",
     ),
     (
         re.compile(r"is required with put_rate_per_s"),
-        "enter the minutes without gets, or a backlog instead of the rate",
+        "enter the outage minutes, or a backlog instead of the rate",
     ),
     (
         re.compile(r"is required with outage_minutes"),
-        "enter the puts per second, or a backlog instead of the minutes",
+        "enter the puts per second, or a backlog instead of the outage minutes",
     ),
     (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
 )

@@ -66,9 +66,7 @@ def _queues(typed: Typed, at: str, rows: Iterable[int]) -> Iterator[str]:
     yield from (f"{spec.label} {counts[spec.name]}" for spec in QUEUE_COLUMNS if counts[spec.name])
 
 
-def _settings(
-    typed: Typed, blank: Mapping[str, str], at: str, specs: Iterable[FormField]
-) -> Iterator[str]:
+def _settings(typed: Typed, blank: Mapping[str, str], at: str, specs: Iterable[FormField]) -> Iterator[str]:
     for spec in specs:
         name = at + spec.name
         text = typed.get(name, "").strip()

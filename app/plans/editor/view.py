@@ -218,7 +218,10 @@ _LABELS = {
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),
         ("/coupling_facilities/*", (*fields.FACILITY, *fields.FACILITY_MORE)),
-        ("/structures/*", (*fields.STRUCTURE, *fields.STRUCTURE_MORE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)),
+        (
+            "/structures/*",
+            (*fields.STRUCTURE, *fields.STRUCTURE_MORE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD),
+        ),
         ("/structures/*/offload/rules/*", fields.RULE),
         ("/structures/*/queues/*", fields.QUEUE_ALL),
         ("/acknowledged/*", fields.ACKNOWLEDGED),

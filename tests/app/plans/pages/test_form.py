@@ -361,9 +361,9 @@ def test_more_is_open_if_one_of_its_fields_gets_the_focus() -> None:
 @pytest.mark.parametrize(
     ("given", "key", "words"),
     [
-        ({"put_rate_per_s": "4"}, "put_rate_per_s", "Enter either a backlog, or puts per second and minutes, not both."),
-        ({"backlog": ""}, "backlog", "Enter a backlog, or puts per second and minutes."),
-        ({"backlog": "", "put_rate_per_s": "4"}, "outage_minutes", "Enter the minutes without gets, or a backlog"),
+        ({"put_rate_per_s": "4"}, "put_rate_per_s", "Enter either a backlog, or puts per second and outage minutes, not both."),
+        ({"backlog": ""}, "backlog", "Enter a backlog, or puts per second and outage minutes."),
+        ({"backlog": "", "put_rate_per_s": "4"}, "outage_minutes", "Enter the outage minutes, or a backlog"),
         ({"backlog": "", "outage_minutes": "4"}, "put_rate_per_s", "Enter the puts per second, or a backlog"),
     ],
 )  # fmt: skip
