@@ -29,7 +29,7 @@ _NOTHING = "\N{EN DASH}"
 _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Total"}
 _KINDS_OF_THINGS = {"coupling_facilities": "Coupling facility", "structures": "Structure", "queues": "Queue"}
 _FACILITY = (*fields.FACILITY, *fields.FACILITY_MORE)
-_STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_MORE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
 _SPECS: Mapping[str, Mapping[str, FormField]] = {
     at: {spec.name: spec for spec in specs}
     for at, specs in (

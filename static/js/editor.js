@@ -17,11 +17,58 @@
     addEventListener(use, () => (isChanged ||= form.hasAttribute("data-unsaved")), { capture: true, once: true });
   }
 
+  const inputOf = (name) => form.querySelector(`[name="${CSS.escape(name)}"]`);
   const fieldOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`);
+  const cellOf = (name) => inputOf(name)?.closest(".grid td, .grid th");
+
+  /* Opens everything that hides a part of the form. The columns of queues are hidden without being inside of anything. */
+  const reveal = (part) => {
+    if (part.closest(".grid .x")) part.closest(".queues").querySelector(":scope > .columns").open = true;
+    for (let details = part.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+  };
 
   const say = (words, className) => {
     summary.className = className;
     if (summary.textContent !== words) summary.textContent = words;
+  };
+
+  /* The errors of a queue are below its row, because the cells are too narrow for them. */
+  const linesOf = (row) => {
+    if (row.nextElementSibling?.matches(".said")) return row.nextElementSibling.cells[0];
+    const said = document.createElement("tr");
+    said.className = "said";
+    said.insertCell().colSpan = row.cells.length;
+    row.after(said);
+    return said.cells[0];
+  };
+
+  const markCell = (cell, words) => {
+    const input = cell.querySelector("input, select");
+    const id = `${input.id}-error`;
+    cell.classList.toggle("is-wrong", Boolean(words));
+    if (words) {
+      const lines = linesOf(cell.parentElement);
+      let line = document.getElementById(id);
+      if (!line) {
+        const paragraph = document.createElement("p");
+        paragraph.className = "wrong";
+        line = document.createElement("span");
+        line.id = id;
+        paragraph.append(`${input.ariaLabel}: `, line);
+        lines.append(paragraph);
+      }
+      line.textContent = words;
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-describedby", id);
+      reveal(input);
+    } else {
+      const paragraph = document.getElementById(id)?.parentElement;
+      const said = paragraph?.closest(".said");
+      paragraph?.remove();
+      if (said && !said.querySelector("p")) said.remove();
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-describedby");
+    }
   };
 
   const mark = (field, words) => {
@@ -59,7 +106,21 @@
       const isKnown = field.classList.contains("is-wrong");
       if (isKnown || !words || touched.has(name)) if (isKnown || words) mark(field, words);
     }
+    for (const cell of form.querySelectorAll(".grid .is-wrong")) {
+      if (!wrong.has(cell.querySelector("[name]").name)) markCell(cell, "");
+    }
+    for (const [name, words] of wrong) {
+      const cell = touched.has(name) || isTouchedRow(name) ? cellOf(name) : null;
+      if (cell) markCell(cell, words);
+    }
   };
+
+  /* A rate without minutes is an error of the empty field, next to the one that was filled in. */
+  const isTouchedRow = (name) => {
+    const at = name.slice(0, name.lastIndexOf("/") + 1);
+    return cellOf(name)?.classList.contains("is-wrong") || (PAIRED.test(name) && ["backlog", "put_rate_per_s", "outage_minutes"].some((key) => touched.has(at + key)));
+  };
+  const PAIRED = /\/queues\/\d+\/(backlog|put_rate_per_s|outage_minutes)$/;
 
   const keepPanel = (missing) => {
     panel.querySelector(":scope > .outdated")?.remove();
@@ -81,6 +142,10 @@
       keepPanel(page.getElementById("missing"));
     }
     swapProblems(page.querySelectorAll("#problems > li"));
+    for (const item of page.querySelectorAll("#settings > li")) {
+      const words = form.querySelector(`[data-settings="${CSS.escape(item.dataset.for)}"]`);
+      if (words) words.textContent = item.textContent;
+    }
     const said = page.getElementById("summary");
     say(said.textContent, said.className);
   };
@@ -118,13 +183,23 @@
     }
   };
 
+  const askSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, wait);
+  };
+
   form.addEventListener("input", (event) => {
     const name = event.target.name || "";
     isChanged = true;
     if (!name.startsWith("/") || name.includes("/paste")) return;
     touched.add(name);
-    clearTimeout(timer);
-    timer = setTimeout(ask, wait);
+    askSoon();
+  });
+  /* Rows that were added or removed, and pasted values. */
+  form.addEventListener("cfplan:changed", (event) => {
+    isChanged = true;
+    for (const name of event.detail) touched.add(name);
+    askSoon();
   });
 
   /* The title of a structure and the names on its buttons follow what is typed. */
@@ -155,11 +230,11 @@
   addEventListener("online", () => summary.classList.contains("is-stale") && ask());
 
   /* After a button that added something, typing goes on there; after a refusal, at the list of what is wrong. */
-  const named = focusOn.value && (document.getElementById(focusOn.value) || fieldOf(focusOn.value));
+  const named = focusOn.value && (document.getElementById(focusOn.value) || fieldOf(focusOn.value) || inputOf(focusOn.value));
   const goal = named?.matches?.("details") ? named.querySelector("summary") : named;
   if (goal) {
     const folded = goal.matches("summary") ? goal.parentElement.parentElement : goal;
-    for (let details = folded.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+    reveal(folded);
     const go = () => {
       goal.focus({ preventScroll: true });
       goal.scrollIntoView({ block: "center" });
@@ -170,12 +245,24 @@
     document.getElementById("wrong-list")?.focus();
   }
 
+  /* Findings and errors link to fields, which may be behind "More". */
+  form.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#/"]');
+    const part = link && document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (!part || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    history.pushState(null, "", link.hash);
+    reveal(part);
+    part.focus({ preventScroll: true });
+    part.scrollIntoView({ block: "center" });
+  });
+
   /* A finding may name a place that has no field of its own, such as a queue in a text: the nearest one is shown. */
   if (location.hash.startsWith("#/") && !goal) {
     let at = decodeURIComponent(location.hash.slice(1));
     while (at && !document.getElementById(at)) at = at.slice(0, at.lastIndexOf("/"));
     const nearest = document.getElementById(at);
-    for (let details = nearest?.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+    if (nearest) reveal(nearest);
     nearest?.scrollIntoView({ block: "center" });
     nearest?.focus?.({ preventScroll: true });
   }

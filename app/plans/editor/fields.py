@@ -1,7 +1,8 @@
 """The fields of the editor: every key of the plan document with its label, unit and hint.
 
 The name of a field is the JSON pointer of its place in the document, so that each error of the core belongs to a field,
-and `#/structures/0/name` links to that field.
+and `#/structures/0/name` links to that field. The form shows GROUP, STRUCTURE and QUEUE, the values that every plan
+needs for an answer; the other fields are behind "More".
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ GROUP = (
         hint="All defined to the group, active or not: a number, or their names.",
         required=True,
     ),
+)
+GROUP_MORE = (
     FormField("cfcc_level", "CFCC level", "whole", hint="As shown by D CF; not the CFLEVEL of MQ."),
     FormField(
         "target_usage_percent",
@@ -58,8 +61,6 @@ GROUP = (
         hint="Optional. Added to the need, instead of the maximum usage.",
     ),
     FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal", hint="1 to 2."),
-)
-GROUP_MORE = (
     FormField(
         "growth/percent_per_year",
         "Annual growth",
@@ -141,8 +142,8 @@ FACILITY_MORE = (
     FormField("occupied", "Used by others", "size", hint="By structures that are not in this plan."),
     FormField("scm", "Storage-class memory", "size"),
 )
-STRUCTURE = (
-    FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
+STRUCTURE = (FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),)
+STRUCTURE_MORE = (
     FormField("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
     FormField("cflevel", "CFLEVEL", "whole", hint="The CFLEVEL of MQ: 1 to 5."),
     FormField("recover", "RECOVER(YES)", "yes"),
@@ -190,8 +191,10 @@ QUEUE = (
     FormField("name", "Queue", "text", required=True),
     FormField("message_bytes", "Message bytes", "bytes", hint="A mean, or mean/p95/max.", required=True),
     FormField("backlog", "Backlog", "whole"),
-    FormField("put_rate_per_s", "or rate /s", "decimal"),
-    FormField("outage_minutes", "for minutes", "decimal"),
+    FormField("put_rate_per_s", "Puts per second", "decimal"),
+    FormField("outage_minutes", "Outage minutes", "decimal"),
+)
+QUEUE_USE = (
     FormField("persistent", "Persistent", "yes"),
     FormField("selector_reads", "By selector", "yes"),
     FormField("isolation", "Keep apart", "text"),
@@ -231,7 +234,7 @@ QUEUE_MORE = (
     FormField("backout_threshold", "BOTHRESH", "whole"),
     FormField("backout_queue", "BOQNAME", "text"),
 )
-QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
+QUEUE_ALL = (*QUEUE, *QUEUE_USE, *QUEUE_MORE)
 ACKNOWLEDGED = (
     FormField("code", "Finding", "name"),
     FormField("structure", "Structure", "name"),

@@ -27,9 +27,9 @@ Typed = dict[str, str]
 LONGEST_KEPT = 500
 """Maximum number of characters of a field that are read and shown again; lists of queues as text have no limit."""
 MOST_FIELDS = 50_000
-ROWS_IN_STRUCTURE = 24
+ROWS_IN_STRUCTURE = 60
 """The queues of a structure with more than this number are entered as text."""
-ROWS_IN_PLAN = 96
+ROWS_IN_PLAN = 120
 
 COLUMNS = (
     "name",
@@ -50,7 +50,12 @@ _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 # Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
 _LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
-_STRUCTURE_FIELDS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_STRUCTURE_FIELDS = (
+    *fields.STRUCTURE,
+    *fields.STRUCTURE_MORE,
+    *fields.STRUCTURE_SIZES,
+    *fields.STRUCTURE_OFFLOAD,
+)
 _SINGLE: tuple[tuple[str, tuple[FormField, ...]], ...] = (
     ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
     ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
@@ -152,7 +157,8 @@ def queues_text(queues: Sequence[JsonObject]) -> str:
 
 
 @cache
-def _blank_structure() -> Mapping[str, str]:
+def blank_structure() -> Mapping[str, str]:
+    """Return the texts of a new structure; the names begin with a slash."""
     document = read_object({"qsg": "Q", "queue_managers": 1, "structures": [{"name": "A"}]})
     typed: Typed = {}
     _fill_structure(typed, "", document.model_dump(mode="json")["structures"][0])
@@ -161,7 +167,14 @@ def _blank_structure() -> Mapping[str, str]:
 
 
 @cache
-def _blank_facility() -> Mapping[str, str]:
+def blank_group() -> Mapping[str, str]:
+    """Return the texts of a new plan for the group, CSQ_ADMIN, CSQSYSAPPL and the policy."""
+    return typed_of(read_object({"qsg": "Q", "queue_managers": 1}))
+
+
+@cache
+def blank_facility() -> Mapping[str, str]:
+    """Return the texts of a new coupling facility; the names begin with a slash."""
     document = read_object({"qsg": "Q", "queue_managers": 1, "coupling_facilities": [{"name": "A"}]})
     facility = document.model_dump(mode="json")["coupling_facilities"][0]
     return {**texts_of(_LISTS["/coupling_facilities"], facility, at="/"), "/name": ""}
@@ -217,9 +230,7 @@ class _Reader:
             found = values_of(specs, self.typed, at=f"{at}/")
             raw.update(found if not at else {at[1:]: found})
         for at in _LISTS:
-            raw[at[1:]] = self.entries(
-                at, at, _LISTS[at], blank=_blank_facility() if "coupling" in at else {}
-            )
+            raw[at[1:]] = self.entries(at, at, _LISTS[at], blank=blank_facility() if "coupling" in at else {})
         raw["structures"] = self.structures()
         return Reading(raw, self.origins, self.lines, tuple(self.problems), frozenset(self.typed))
 
@@ -249,7 +260,7 @@ class _Reader:
             queues = self.queues(at, goes_to)
             # A new structure inherits the PREFLIST of the one before it, so that alone does not make a structure used.
             told = [spec for spec in _STRUCTURE_FIELDS if spec.name != "preflist"]
-            if not queues and self.is_blank(at, told, _blank_structure()):
+            if not queues and self.is_blank(at, told, blank_structure()):
                 continue
             structure = values_of(_STRUCTURE_FIELDS, self.typed, at=f"{at}/")
             rules = self.entries(f"{at}/offload/rules", f"{goes_to}/offload/rules", fields.RULE, blank={})
@@ -419,6 +430,22 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
         re.compile(r"should be ('[A-Z].*)", re.IGNORECASE),
         lambda found: f"must be {found[1]}".replace("'", ""),
     ),
+    (
+        re.compile(r"enter either backlog, or put_rate_per_s with outage_minutes, not both", re.IGNORECASE),
+        "enter either a backlog, or puts per second and outage minutes, not both",
+    ),
+    (
+        re.compile(r"is required, unless put_rate_per_s and outage_minutes are specified"),
+        "enter a backlog, or puts per second and outage minutes",
+    ),
+    (
+        re.compile(r"is required with put_rate_per_s"),
+        "enter the outage minutes, or a backlog instead of the rate",
+    ),
+    (
+        re.compile(r"is required with outage_minutes"),
+        "enter the puts per second, or a backlog instead of the outage minutes",
+    ),
     (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
 )
 """Patterns of the core's errors about a document, with their wording in the terms of a form."""
@@ -493,12 +520,12 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
     new = f"{at}/{max(rows, default=-1) + 1}"
     added = dict(typed)
     if at == "/structures":
-        added.update({new + key: text for key, text in _blank_structure().items()})
+        added.update({new + key: text for key, text in blank_structure().items()})
         preflists = [text for key, text in typed.items() if re.fullmatch(r"/structures/\d+/preflist", key)]
         added[f"{new}/preflist"] = preflists[-1] if preflists else ""
         added.update({f"{new}/queues/0/{spec.name}": "" for spec in fields.QUEUE_ALL})
     elif at == "/coupling_facilities":
-        added.update({new + key: text for key, text in _blank_facility().items()})
+        added.update({new + key: text for key, text in blank_facility().items()})
     elif re.fullmatch(r"/structures/\d+/queues", at) and at not in typed:
         added.update({f"{new}/{spec.name}": "" for spec in fields.QUEUE_ALL})
         if rows:  # queues of one structure usually have the same persistence

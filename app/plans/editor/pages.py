@@ -17,9 +17,19 @@ from app.database.session import SessionDep
 from app.errors import Conflict, Gone, PreconditionRequired
 from app.fits.kept import curves_in
 from app.plans import service
-from app.plans.editor.form import CheckedForm, Typed, change, check, read_typed, take_pastes, typed_of
+from app.plans.editor.form import (
+    CheckedForm,
+    Typed,
+    blank_group,
+    change,
+    check,
+    read_typed,
+    take_pastes,
+    typed_of,
+)
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
 from app.plans.editor.panel import Panel, panel_of
+from app.plans.editor.settings import summaries
 from app.plans.editor.view import EditorForm, label_of, show
 from app.plans.errors import PlanNameInvalid, PlanNotFound, plan_gone
 from app.plans.stored import StoredVersion
@@ -41,6 +51,8 @@ _STRUCTURE_ROW = re.compile(r"/structures/([0-9]{1,9})/")
 _TIMES = re.compile(r"\d{1,2}(?:\.\d{1,4})?", re.ASCII)
 CHECK = "check"
 """Id of the button that checks the form."""
+RESTORE = "restore"
+"""The action with which the script sends a draft that the browser has kept."""
 
 
 async def _body(request: Request) -> bytes:
@@ -75,6 +87,7 @@ class PanelPage(Page):
     panel: Annotated[Panel, "The result next to the form"]
     problems: Annotated[tuple[FormField, ...], "Errors by field"]
     form_is_wrong: Annotated[bool, "Whether the form has errors"]
+    settings: Annotated[Mapping[str, str], "Values of collapsed fields, by the pointer of their part"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +166,7 @@ def new(request: Request, session: SessionDep) -> Response:
 
 
 def _blank_plan() -> Typed:
-    typed = typed_of(read_object({"qsg": "Q", "queue_managers": 1}))
-    typed = change(change(typed, "add:/coupling_facilities").typed, "add:/structures").typed
+    typed = change(dict(blank_group()), "add:/structures").typed
     return {**typed, "/qsg": "", "/queue_managers": ""}
 
 
@@ -258,6 +270,7 @@ def preview(request: Request, body: BodyDep) -> Response:
         )
         + tuple(FormField("", "", error=words) for words in checked.general),
         form_is_wrong=bool(checked.errors or checked.general),
+        settings=summaries(typed),
     )
     return render(request, "plans/panel.html", page)
 
@@ -311,6 +324,12 @@ def _gone(request: Request, name: str, asked: SubmittedPlan, error: Exception) -
 
 def _changed(request: Request, asked: SubmittedPlan, name: str) -> Response:
     """Carry out the action of a button other than Save, and show the form again."""
+    if asked.action == RESTORE:
+        # The draft carries the version it is based on: if a later version exists, saving shows both changes.
+        based = f", based on version {asked.base}" if asked.base else ""
+        note = f"The draft is restored{based}. Nothing is stored until you save it."
+        # Pasted text stays in its field, as it was when the draft was kept.
+        return _editor(request, replace(asked, notes=(note,)), name, is_asked=bool(name))
     if asked.action != "check":
         taken = change(asked.typed, asked.action)
         after = replace(asked, typed=taken.typed, notes=taken.notes)

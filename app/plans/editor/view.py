@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.plans.editor import fields
-from app.plans.editor.form import CheckedForm, Typed
+from app.plans.editor.form import ROWS_IN_STRUCTURE, CheckedForm, Typed
+from app.plans.editor.settings import GROUP, QUEUE_COLUMNS, summaries
 from app.web.field_values import Kind
 from app.web.forms import FormField, filled, rows_of
 
@@ -19,8 +20,11 @@ class Row:
     entries: tuple[FormField, ...]
     more: tuple[FormField, ...] = ()
     is_unfolded: bool = False
-    told: str = ""
-    """The values of the collapsed fields, in a few words."""
+
+    @property
+    def wrong(self) -> tuple[FormField, ...]:
+        """The fields with errors."""
+        return tuple(entry for entry in (*self.entries, *self.more) if entry.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,17 @@ class StructureForm:
     summary: str
     is_open: bool
     entries: tuple[FormField, ...]
+    more: tuple[FormField, ...]
     sizes: tuple[FormField, ...]
     offload: tuple[FormField, ...]
     rules: tuple[Row, ...]
-    sizes_unfolded: bool
-    offload_unfolded: bool
+    settings: str
+    """The values of the collapsed fields that differ from those of a new structure."""
+    is_unfolded: bool
     queues: tuple[Row, ...]
+    queue_settings: str
+    """The collapsed columns with values."""
+    columns_unfolded: bool
     queues_as_text: bool
     text: FormField
     paste: FormField
@@ -54,10 +63,11 @@ class EditorForm:
     group: tuple[FormField, ...]
     group_more: tuple[FormField, ...]
     admin: tuple[FormField, ...]
-    admin_more: tuple[FormField, ...]
     system: tuple[FormField, ...]
-    system_more: tuple[FormField, ...]
     policy: tuple[FormField, ...]
+    settings: str
+    """The values of the group's collapsed fields that differ from those of a new plan."""
+    is_unfolded: bool
     facilities: tuple[Row, ...]
     structures: tuple[StructureForm, ...]
     clusters: tuple[FormField, ...]
@@ -65,14 +75,11 @@ class EditorForm:
     wrong: tuple[FormField, ...]
     general: tuple[str, ...]
     focus: str
+    columns: tuple[FormField, ...] = fields.QUEUE
+    more_columns: tuple[FormField, ...] = QUEUE_COLUMNS
+    most_rows: int = ROWS_IN_STRUCTURE
 
-    def is_unfolded(self, entries: Iterable[FormField]) -> bool:
-        """Return whether rarely used fields are shown, because one has an error."""
-        return any(entry.error for entry in entries)
 
-
-_TOLD = 3
-"""Number of collapsed fields that their summary shows: MAXDEPTH, QDEPTHHI and QDEPTHLO."""
 OPEN_STRUCTURES = 4
 """With more structures than this, each is collapsed to one line."""
 
@@ -81,21 +88,30 @@ def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> Edito
     """Return the form with its fields and their errors."""
     errors = checked.errors if checked else {}
     rows = rows_of(typed)
-    maker = _Maker(typed, errors)
+    maker = _Maker(typed, errors, focus)
+    settings = summaries(typed)
     structures = tuple(
         _structure(
-            maker, f"/structures/{row}", rows, focus, is_open=len(rows["/structures"]) <= OPEN_STRUCTURES
+            maker,
+            f"/structures/{row}",
+            rows,
+            settings,
+            is_open=len(rows["/structures"]) <= OPEN_STRUCTURES,
         )
         for row in rows["/structures"]
     )
+    group_more = maker.entries("", fields.GROUP_MORE)
+    admin = maker.entries("/admin", (*fields.ADMIN, *fields.ADMIN_MORE))
+    system = maker.entries("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE))
+    policy = maker.entries("/policy", fields.POLICY)
     return EditorForm(
         group=maker.entries("", fields.GROUP),
-        group_more=maker.entries("", fields.GROUP_MORE),
-        admin=maker.entries("/admin", fields.ADMIN),
-        admin_more=maker.entries("/admin", fields.ADMIN_MORE),
-        system=maker.entries("/system", fields.SYSTEM),
-        system_more=maker.entries("/system", fields.SYSTEM_MORE),
-        policy=maker.entries("/policy", fields.POLICY),
+        group_more=group_more,
+        admin=admin,
+        system=system,
+        policy=policy,
+        settings=settings[GROUP],
+        is_unfolded=maker.is_unfolded((*group_more, *admin, *system, *policy)),
         facilities=tuple(
             _facility(maker, f"/coupling_facilities/{row}") for row in rows["/coupling_facilities"]
         ),
@@ -112,14 +128,18 @@ def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> Edito
 
 
 class _Maker:
-    def __init__(self, typed: Mapping[str, str], errors: Mapping[str, str]) -> None:
-        self.typed, self.errors = typed, errors
+    def __init__(self, typed: Mapping[str, str], errors: Mapping[str, str], focus: str) -> None:
+        self.typed, self.errors, self.focus = typed, errors, focus
 
     def entries(self, at: str, declared: Iterable[FormField]) -> tuple[FormField, ...]:
         return filled(declared, self.typed, self.errors, at=f"{at}/")
 
     def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "") -> FormField:
         return FormField(name, label, kind, self.typed.get(name, ""), self.errors.get(name, ""), hint=hint)
+
+    def is_unfolded(self, entries: Iterable[FormField]) -> bool:
+        """Return whether collapsed fields are shown, because one has an error or gets the focus."""
+        return any(entry.error or entry.name == self.focus for entry in entries)
 
 
 def _facility(maker: _Maker, at: str) -> Row:
@@ -130,22 +150,20 @@ def _facility(maker: _Maker, at: str) -> Row:
 
 
 def _queue(maker: _Maker, at: str) -> Row:
-    more = maker.entries(at, fields.QUEUE_MORE)
-    told = " ".join(f"{entry.label} {entry.value}" for entry in more[:_TOLD] if entry.value.strip())
-    return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
-
-
-def _is_given(entry: FormField) -> bool:
-    """Return whether a field differs from its default, which is the first option of a choice."""
-    if entry.kind in ("choice", "switch"):
-        return entry.value not in ("", entry.options[0][0])
-    return entry.kind != "yes" and bool(entry.value)
+    more = maker.entries(at, QUEUE_COLUMNS)
+    return Row(at, maker.entries(at, fields.QUEUE), more, maker.is_unfolded(more))
 
 
 def _structure(
-    maker: _Maker, at: str, rows: Mapping[str, list[int]], focus: str, *, is_open: bool
+    maker: _Maker,
+    at: str,
+    rows: Mapping[str, list[int]],
+    settings: Mapping[str, str],
+    *,
+    is_open: bool,
 ) -> StructureForm:
     is_text = f"{at}/queues" in maker.typed
+    more = maker.entries(at, fields.STRUCTURE_MORE)
     sizes, offload = maker.entries(at, fields.STRUCTURE_SIZES), maker.entries(at, fields.STRUCTURE_OFFLOAD)
     rules = tuple(
         Row(f"{at}/offload/rules/{n}", maker.entries(f"{at}/offload/rules/{n}", fields.RULE))
@@ -160,7 +178,10 @@ def _structure(
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text
         # A row in which only boxes are ticked becomes no queue.
-        else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
+        else sum(
+            any(entry.value.strip() and entry.kind != "yes" for entry in (*row.entries, *row.more))
+            for row in queues
+        )
     )
     paste = maker.plain(f"{at}/paste", "Text")
     return StructureForm(
@@ -168,14 +189,17 @@ def _structure(
         title=name.upper() or "New structure",
         summary=f"{number} {'queue' if number == 1 else 'queues'}",
         # A collapsed structure would hide its errors, or the field that gets the focus.
-        is_open=is_open or wrong > 0 or focus.startswith(f"{at}/"),
+        is_open=is_open or wrong > 0 or maker.focus.startswith(f"{at}/"),
         entries=maker.entries(at, fields.STRUCTURE),
+        more=more,
         sizes=sizes,
         offload=offload,
         rules=rules,
-        sizes_unfolded=any(entry.error or _is_given(entry) for entry in sizes),
-        offload_unfolded=any(entry.error for entry in (*offload, *(e for row in rules for e in row.entries))),
+        settings=settings[at],
+        is_unfolded=maker.is_unfolded((*more, *sizes, *offload, *(e for row in rules for e in row.entries))),
         queues=queues,
+        queue_settings=settings[f"{at}/queues"],
+        columns_unfolded=any(row.is_unfolded for row in queues),
         queues_as_text=is_text,
         text=text,
         paste=paste,
@@ -194,7 +218,10 @@ _LABELS = {
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),
         ("/coupling_facilities/*", (*fields.FACILITY, *fields.FACILITY_MORE)),
-        ("/structures/*", (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)),
+        (
+            "/structures/*",
+            (*fields.STRUCTURE, *fields.STRUCTURE_MORE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD),
+        ),
         ("/structures/*/offload/rules/*", fields.RULE),
         ("/structures/*/queues/*", fields.QUEUE_ALL),
         ("/acknowledged/*", fields.ACKNOWLEDGED),

@@ -158,7 +158,7 @@ def test_depth_event_settings_survive_the_form_if_queues_are_text() -> None:
         queue(
             f"Q{n}", maxdepth=100 + n, qdphiev="ENABLED", queue_manager_rates={"QM01": {"put_rate_per_s": n}}
         )
-        for n in range(30)
+        for n in range(61)
     ]
     document = read_object(varied(structures__0__queues=many))
     typed = typed_of(document)

@@ -302,18 +302,78 @@ def test_new_structure_in_the_form_has_no_queue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "is_unfolded"),
+    ("given", "listed"),
     [
-        ({}, False),
-        ({"scm/algorithm": "KEYPRIORITY1", "duplex_site": "", "allow_auto_alter": "yes"}, False),
-        ({"initsize": "100M"}, True),
-        ({"duplex_site": "CROSSSITE"}, True),
-        ({"exclist": "APP2"}, True),
+        ({}, ()),
+        ({"scm/algorithm": "KEYPRIORITY1", "duplex_site": ""}, ()),
+        ({"initsize": "100M"}, ("INITSIZE 100M",)),
+        ({"duplex_site": "CROSSSITE"}, ("Site of the second copy CROSSSITE",)),
+        ({"exclist": "APP2"}, ("EXCLLIST APP2",)),
+        ({"recover": "", "allow_auto_alter": "yes"}, ("RECOVER(NO)", "ALLOWAUTOALT(YES)")),
+        ({"full_threshold": ""}, ("FULLTHRESHOLD empty",)),
+        ({"offload/rules/1/usage_over": "65"}, ("rule 2: Usage over 65 %",)),
+        ({"size_with_offload": "yes"}, ("Size for the backlog with offload: yes",)),
     ],
 )
-def test_size_fields_are_expanded_if_one_has_a_value(given: dict[str, str], is_unfolded: bool) -> None:
+def test_summary_lists_the_collapsed_values_of_a_structure(
+    given: dict[str, str], listed: tuple[str, ...]
+) -> None:
     typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
-    assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
+    before = show(typed_of(example()), None).structures[0].settings.split(" · ")
+    settings = show(typed, None).structures[0].settings.split(" · ")
+    assert [each for each in settings if each not in before] == list(listed)
+
+
+def test_summary_lists_every_collapsed_value_of_a_plan() -> None:
+    document = everything()
+    form = show(typed_of(document), None)
+    for words in ("CFCC level 17", "Annual growth -2.5 %", "CSQ_ADMIN ENTSMAX 6000", "CSQ_ADMIN INITSIZE 30M",
+                  "Plan CSQSYSAPPL: no", "CSQSYSAPPL PREFLIST CF2", "CFRM policy POL1"):  # fmt: skip
+        assert words in form.settings, words
+    assert form.structures[0].queue_settings == "Persistent 1 · Keep apart 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parts"),
+    [
+        ("/cfcc_level", "x", (True, False, False)),
+        ("/admin/entsmax", "x", (True, False, False)),
+        ("/structures/0/full_threshold", "x", (False, True, False)),
+        ("/structures/0/offload/rules/0/usage_over", "x", (False, True, False)),
+        ("/structures/0/queues/0/maxdepth", "x", (False, False, True)),
+        ("/structures/0/queues/0/backlog", "x", (False, False, False)),
+    ],
+)
+def test_more_is_open_only_if_one_of_its_fields_has_an_error(
+    name: str, text: str, parts: tuple[bool, bool, bool]
+) -> None:
+    typed = {**typed_of(example()), name: text}
+    form = show(typed, check(typed))
+    first = form.structures[0]
+    assert (form.is_unfolded, first.is_unfolded, first.columns_unfolded) == parts
+
+
+def test_more_is_open_if_one_of_its_fields_gets_the_focus() -> None:
+    form = show(typed_of(example()), None, focus="/structures/1/initsize")
+    assert [each.is_unfolded for each in form.structures] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "key", "words"),
+    [
+        ({"put_rate_per_s": "4"}, "put_rate_per_s", "Enter either a backlog, or puts per second and outage minutes, not both."),
+        ({"backlog": ""}, "backlog", "Enter a backlog, or puts per second and outage minutes."),
+        ({"backlog": "", "put_rate_per_s": "4"}, "outage_minutes", "Enter the outage minutes, or a backlog"),
+        ({"backlog": "", "outage_minutes": "4"}, "put_rate_per_s", "Enter the puts per second, or a backlog"),
+    ],
+)  # fmt: skip
+def test_backlog_and_rate_given_wrongly_are_explained_at_the_field(
+    given: dict[str, str], key: str, words: str
+) -> None:
+    at = "/structures/0/queues/0"
+    errors = check({**typed_of(example()), **{f"{at}/{name}": text for name, text in given.items()}}).errors
+    assert list(errors) == [f"{at}/{key}"]
+    assert errors[f"{at}/{key}"].startswith(words)
 
 
 def test_too_small_size_of_a_coupling_facility_is_reported_at_its_field() -> None:
