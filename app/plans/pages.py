@@ -546,7 +546,9 @@ def _compared(found: JsonObject) -> JsonObject:
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}
     costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
-    kept = {key: value for key, value in found.items() if key not in ("findings", "comparison")}
+    kept = {
+        key: value for key, value in found.items() if key not in ("findings", "finding_groups", "comparison")
+    }
     return {**kept, "curve": {**curve, **costs}}
 
 
