@@ -42,6 +42,7 @@
     }
   };
   addEventListener("hashchange", openTarget);
+  addEventListener("hashchange", leadToTab);
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#why-"]');
     if (link && link.hash === location.hash) openTarget();
