@@ -21,6 +21,7 @@ def page_routers() -> list[APIRouter]:
     from app.plans.changing_pages import router as changing
     from app.plans.editor.pages import router as editor
     from app.plans.pages import router as plans
+    from app.plans.result_pages import router as results
     from app.plans.sheet_pages import router as sheet
     from app.reference.pages import router as published
     from app.running.pages import router as running
@@ -40,6 +41,7 @@ def page_routers() -> list[APIRouter]:
         quick,
         editor,
         plans,
+        results,
         changing,
         scenarios,
         sheet,

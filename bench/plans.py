@@ -10,6 +10,52 @@ STRUCTURES = tables.constants("limits")["structures_per_group"].value - 1
 """Number of application structures, in addition to CSQ_ADMIN and without CSQSYSAPPL."""
 QUEUES = tables.constants("limits")["queues_per_structure"].value
 
+BANK = (
+    "PAYIN", "PAYOUT", "SWIFT", "SEPA", "CARDS", "ATM", "FRAUD", "LEDGER", "LOANS", "MORTGAGE", "TREASURY", "FX", "CUSTOMER", "NOTIFY",
+    "BATCH", "AUDIT", "BRANCH", "ARCHIVE",
+)  # fmt: skip
+"""Application structures of a bank."""
+
+
+def bank() -> dict[str, Any]:
+    """Return the plan of a bank: 20 structures in two coupling facilities, with 77 findings in a dozen groups."""
+    facilities = [
+        {"name": "CF01", "size": "64G", "site": "SITE1", "occupied": "9G"},
+        {"name": "CF02", "size": "64G", "site": "SITE2", "occupied": "4G"},
+    ]
+    structures = [_bank_structure(number, name) for number, name in enumerate(BANK)]
+    return {
+        "qsg": "BANK", "queue_managers": 12, "cfcc_level": 25, "coupling_facilities": facilities, "structures": structures,
+    }  # fmt: skip
+
+
+def _bank_structure(number: int, name: str) -> dict[str, Any]:
+    structure: dict[str, Any] = {
+        "name": name,
+        "preflist": ["CF01", "CF02"] if number % 2 else ["CF02", "CF01"],
+        "offload": {} if number % 3 == 0 else {"dsgroup": f"MQ.SMDS.*.{name}"},
+        "duplex": "ENABLED" if name in ("LEDGER", "LOANS") else "DISABLED",
+        "queues": [_bank_queue(number, name, place) for place in range(4)],
+    }
+    if name in ("SWIFT", "ATM"):
+        structure["initsize"] = "64M"
+    return structure
+
+
+def _bank_queue(number: int, name: str, place: int) -> dict[str, Any]:
+    spread = {"mean": 3500, "p95": 12_000, "max": 60_000}
+    return {
+        "name": f"{name}.Q{place}",
+        "message_bytes": spread
+        if name == "SEPA" and not place
+        else (1024, 4096, 12_000, 300)[(number + place) % 4],
+        "backlog": 20_000 * (1 + (number * 7 + place * 3) % 9),
+        "persistent": True,
+        "maxdepth": 999_999_999 if number % 2 else 50_000,
+        "qdepthhi": 80,
+        "qdepthlo": 80 if number in (1, 3, 4, 5, 7, 10, 13) and not place else 40,
+    }
+
 
 def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, Any]:
     """Return the largest plan within the limits of MQ, with names of full length and every optional field."""

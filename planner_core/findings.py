@@ -65,6 +65,24 @@ class Finding(Answer):
     ] = None
 
 
+@dataclass(frozen=True, slots=True)
+class FindingGroup(Answer):
+    """The findings of a result that have the same code and severity."""
+
+    code: str
+    severity: Severity
+    count: Annotated[int, Field(description="Number of findings, including acknowledged ones.")]
+    structures: Annotated[
+        tuple[str, ...], Field(description="Structures that they concern, in the order of the findings.")
+    ]
+    message: Annotated[
+        str,
+        Field(
+            description="The message of a single finding; otherwise the rule, with the number of structures."
+        ),
+    ]
+
+
 def read_catalogue(text: str) -> Mapping[str, FindingKind]:
     """Read findings.toml; a duplicate code, an unknown key or a missing key raises an error."""
     # The texts in the file are wrapped for its editors only.
@@ -145,6 +163,32 @@ def read_findings(items: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
         )
         for item in items
     )
+
+
+def finding_groups(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
+    """Return the findings grouped by code and severity: errors first, then the largest groups, then by code."""
+    groups: dict[tuple[Severity, str], list[Finding]] = {}
+    for each in findings:
+        groups.setdefault((each.severity, each.code), []).append(each)
+    ordered = sorted(groups.items(), key=lambda item: (RANKS[item[0][0]], -len(item[1]), item[0][1]))
+    return tuple(_group(severity, code, found) for (severity, code), found in ordered)
+
+
+def _group(severity: Severity, code: str, found: list[Finding]) -> FindingGroup:
+    structures = tuple(dict.fromkeys([each.structure for each in found if each.structure]))
+    message = found[0].message if len(found) == 1 else _group_message(code, len(found), len(structures))
+    return FindingGroup(code, severity, len(found), structures, message)
+
+
+def _group_message(code: str, count: int, structures: int) -> str:
+    # Stored results may have codes of a release that the catalog does not know.
+    kind = catalogue().get(code)
+    title = code if kind is None else kind.title
+    if count == structures:
+        return f"{title}: {count} structures."
+    if not structures:
+        return f"{title}: {count} findings."
+    return f"{title}: {count} findings on {structures} structure{'s' if structures > 1 else ''}."
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -1,13 +1,19 @@
-"""Acknowledge findings of a stored plan, each with its message, so that a finding with a changed message is open."""
+"""Acknowledge findings of a stored plan, each with its message, so that a finding with a changed message is open.
+
+An acknowledgement can be withdrawn, which opens its findings again.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from app.database.engine import Database
 from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.computed import compute
-from app.plans.errors import NothingToAcknowledge, plan_conflict
+from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, plan_conflict
 from app.plans.stored import SaveOutcome, StoredVersion
+from planner_core.checks import entry_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.wire import JsonObject
@@ -31,17 +37,53 @@ def acknowledge(
         NothingToAcknowledge: The plan has no such open finding.
         DocumentInvalid: The reason is not valid.
     """
+
+    def accept(version: StoredVersion) -> PlanDocument:
+        return acknowledged(version, code=code, reason=reason, structure=structure, message=message)
+
+    return _save(database, name, accept, if_match=if_match, comment=f"Acknowledged {code}")
+
+
+def withdraw(
+    database: Database,
+    name: str,
+    *,
+    code: str,
+    structure: str | None = None,
+    message: str | None = None,
+    if_match: str | None = None,
+) -> SaveOutcome:
+    """Save a version that opens acknowledged findings with a code: those of one structure, with one message, or all.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        Conflict: The plan has been changed since the version that `if_match` names, or during this call.
+        NothingToWithdraw: The plan has no such acknowledged finding.
+    """
+
+    def reopen(version: StoredVersion) -> PlanDocument:
+        return withdrawn(version, code=code, structure=structure, message=message)
+
+    return _save(database, name, reopen, if_match=if_match, comment=f"Withdrew the acknowledgment of {code}")
+
+
+def _save(
+    database: Database,
+    name: str,
+    change: Callable[[StoredVersion], PlanDocument],
+    *,
+    if_match: str | None,
+    comment: str,
+) -> SaveOutcome:
+    """Save the changed document of the latest version."""
     with database.session(writes=False) as session:
         version = service.get_plan(session, name)
     if if_match is not None and not service.matches(if_match, version.etag):
         raise plan_conflict(version)
-    document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
     # Calculated between two transactions, so that others can save meanwhile; the ETag below detects their changes.
-    computed = compute(document, curves_in(database))
+    computed = compute(change(version), curves_in(database))
     with database.session(writes=True) as session:
-        return service.save_plan(
-            session, name, computed, if_match=version.etag, comment=f"Acknowledged {code}"
-        )
+        return service.save_plan(session, name, computed, if_match=version.etag, comment=comment)
 
 
 def acknowledged(
@@ -86,3 +128,34 @@ def acknowledged(
         )
     ]
     return read_object({**raw, "acknowledged": [*kept, *accepted]})
+
+
+def withdrawn(
+    version: StoredVersion, *, code: str, structure: str | None = None, message: str | None = None
+) -> PlanDocument:
+    """Return the document of a version with acknowledged findings of a code open again.
+
+    An entry that also accepts other findings is replaced by an entry for each of those.
+
+    Raises:
+        NothingToWithdraw: The version has no such acknowledged finding.
+    """
+    document = version.document
+    reopened: set[int] = set()
+    accepted: dict[int, list[JsonObject]] = {}
+    for item in version.findings:
+        index = entry_of(document, item) if item.code == code and item.acknowledged else None
+        if index is None:
+            continue
+        if structure in (None, item.structure) and message in (None, item.message):
+            reopened.add(index)
+        else:
+            entry = {"code": code, "structure": item.structure, "message": item.message}
+            accepted.setdefault(index, []).append({**entry, "reason": item.acknowledged})
+    if not reopened:
+        raise NothingToWithdraw(version, code, structure)
+    raw = document.model_dump(mode="json")
+    entries: list[JsonObject] = []
+    for index, entry in enumerate(raw["acknowledged"]):
+        entries += accepted.get(index, []) if index in reopened else [entry]
+    return read_object({**raw, "acknowledged": entries})

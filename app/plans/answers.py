@@ -47,7 +47,7 @@ def version_json(
         "core_version": to_json(version.core_version),
         "curve": version.curve_json.encode(),
         "document": version.document_json.encode(),
-        "result": version.result_json.encode(),
+        "result": _result_json(version),
         "findings": to_json(version.result["findings"]),
     }
     if explanations is not None:
@@ -56,6 +56,15 @@ def version_json(
         parts["saved"] = to_json(saved)
     # The members are JSON already: parsing and writing megabytes again would take longer than the query.
     return b"{" + b",".join(to_json(key) + b":" + value for key, value in parts.items()) + b"}"
+
+
+def _result_json(version: StoredVersion) -> bytes:
+    """Return the stored result as JSON text; results of earlier releases get the groups of their findings."""
+    stored = version.result_json.encode()
+    if "finding_groups" in version.result:
+        return stored
+    groups = to_json([group.as_json() for group in version.finding_groups])
+    return stored.rstrip()[:-1] + b',"finding_groups":' + groups + b"}"
 
 
 def version_response(

@@ -204,7 +204,10 @@ def compare_versions(
     old = service.get_version(session, name, before or max(1, new.number - 1))
     document, result = (
         differences(*pair)
-        for pair in ((old.comparable_object, new.comparable_object), (old.result, new.result))
+        for pair in (
+            (old.comparable_object, new.comparable_object),
+            (old.comparable_result, new.comparable_result),
+        )
     )
     return VersionDifferences(name, old.number, new.number, document, result)
 

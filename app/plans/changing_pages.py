@@ -6,7 +6,7 @@ Files are read and plans computed before a transaction begins, so that others ca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
@@ -23,13 +23,16 @@ from app.database.session import SessionDep
 from app.errors import Conflict, NameTaken
 from app.fits.kept import curves_in
 from app.plans import service
-from app.plans.acknowledging import acknowledge
+from app.plans.acknowledging import acknowledge, withdraw
 from app.plans.computed import compute
 from app.plans.editor.pages import BodyDep
-from app.plans.errors import NothingToAcknowledge, PlanNameInvalid
-from app.plans.pages import RefusedAction, result_page, settings_of
+from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, PlanNameInvalid
+from app.plans.finding_groups import group_id
+from app.plans.head import FINDINGS, SIZES, RefusedAction
+from app.plans.pages import settings_of
+from app.plans.result_pages import result_page
 from app.plans.result_view import findings_of
-from app.plans.stored import DeletedPlan
+from app.plans.stored import DeletedPlan, StoredVersion
 from app.texts.documents import read_text
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render, root_path
@@ -194,19 +197,18 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
     except Conflict as error:
         words = f"Not renamed: someone has since saved version {error.current.number}. Review it first."
         refused = RefusedAction(words=words, new_name=asked["name"])
-        return result_page(request, session, error.current, refused, status_code=409)
+        return result_page(request, session, error.current, refused, tab=SIZES, status_code=409)
     except (NameTaken, PlanNameInvalid) as error:
         refused = RefusedAction(words="Not renamed.", name_error=str(error), new_name=asked["name"])
         status_code = 409 if isinstance(error, NameTaken) else 422
-        return result_page(
-            request, session, service.get_plan(session, name), refused, status_code=status_code
-        )
+        current = service.get_plan(session, name)
+        return result_page(request, session, current, refused, tab=SIZES, status_code=status_code)
     return _see(request, f"/plans/{stored.name}?saved=renamed")
 
 
 @router.post("/plans/{name}/acknowledge")
 def accept(request: Request, name: str, body: BodyDep) -> Response:
-    """Acknowledge a finding with a reason, in a new version of the plan."""
+    """Acknowledge a finding, or all findings with a code, with a reason, in a new version of the plan."""
     asked = _fields(body)
     database: Database = request.app.state.database
     try:
@@ -221,22 +223,49 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
                 Conflict: f"Not acknowledged: someone has since saved version {current.number}. Review the finding again.",
                 DocumentInvalid: "Not acknowledged: enter a reason of 1 to 500 characters on one line.",
             }.get(type(error), f"Not acknowledged. {error}")
-            finding = next(
-                (
-                    each.id
-                    for each in findings_of(current)
-                    if (each.code, each.structure or "") == (asked["code"], asked["structure"])
-                    and not each.acknowledged
-                ),
-                "",
-            )
+            finding = _refused_finding(current, asked)
             # The finding is no longer listed, nor its form with the reason, so the message repeats the reason.
             if not finding and asked["reason"]:
                 words += f" Your reason was: {asked['reason'][:500]}"
             refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
             status_code = 409 if isinstance(error, Conflict) else 422
-            return result_page(request, session, current, refused, status_code=status_code)
-    return _see(request, f"/plans/{name}?saved=acknowledged#h-findings")
+            return result_page(request, session, current, refused, tab=FINDINGS, status_code=status_code)
+    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=acknowledged")
+
+
+def _refused_finding(current: StoredVersion, asked: Mapping[str, str]) -> str:
+    """Return the id of the finding or group whose form was refused; empty if it is no longer open."""
+    open_findings = [
+        each for each in findings_of(current) if each.code == asked["code"] and not each.acknowledged
+    ]
+    if not asked["message"]:
+        return next((group_id(each.severity, each.code) for each in open_findings), "")
+    same = (each.id for each in open_findings if (each.structure or "") == asked["structure"])
+    return next(same, "")
+
+
+@router.post("/plans/{name}/withdraw")
+def reopen(request: Request, name: str, body: BodyDep) -> Response:
+    """Withdraw the acknowledgement of a finding, or of all findings with a code, in a new version of the plan."""
+    asked = _fields(body)
+    database: Database = request.app.state.database
+    try:
+        withdraw(
+            database, name, code=asked["code"], structure=asked["structure"] or None, message=asked["message"] or None,
+            if_match=asked["etag"] or None,
+        )  # fmt: skip
+    except (Conflict, NothingToWithdraw, DocumentInvalid) as error:
+        with database.session(writes=False) as session:
+            current = service.get_plan(session, name)
+            words = (
+                f"Not withdrawn: someone has since saved version {current.number}. Review the findings again."
+                if isinstance(error, Conflict)
+                else f"Not withdrawn. {error}"
+            )
+            status_code = 409 if isinstance(error, Conflict) else 422
+            refused = RefusedAction(words=words)
+            return result_page(request, session, current, refused, tab=FINDINGS, status_code=status_code)
+    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=withdrawn")
 
 
 def _fields(body: bytes) -> defaultdict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.plans.result_view import FacilityLine, StructureLine
 from app.web.axes import Linear
 from app.web.charts import Bar, BarChart, BarMark, Chart, ChartRow, ChartWithTable, Level, Line, Part, Spot
 from app.web.rendering import grouped
@@ -12,6 +13,8 @@ from planner_core.wire import JsonObject
 
 _FULL = 100
 MOST_BARS = 12
+MOST_STRUCTURES = 24
+"""Maximum number of structures in a chart; the table lists all of them."""
 
 
 def fill_chart(found: JsonObject) -> ChartWithTable | None:
@@ -133,3 +136,99 @@ def _depth_bar(queue: JsonObject, last: int) -> Bar:
         whole=end,
         marks=tuple(mark for at, mark in marks if at is not None and at <= last),
     )
+
+
+def facilities_chart(lines: Sequence[FacilityLine], structures: Sequence[JsonObject]) -> BarChart | None:
+    """Return bars of coupling facilities with the structures that XCF allocates in each; None without any.
+
+    Args:
+        lines: The coupling facilities.
+        structures: The structures of the stored result, with their places if it has them.
+    """
+    if not lines:
+        return None
+    bars = tuple(_facility_bar(line, structures) for line in lines)
+    return BarChart(
+        id="facilities",
+        title="Coupling facilities and their structures",
+        description="; ".join(f"{bar.name}: {bar.text}" for bar in bars) + ".",
+        bars=bars,
+        width=560,
+    )
+
+
+def _facility_bar(line: FacilityLine, structures: Sequence[JsonObject]) -> Bar:
+    others = line.occupied_kib + line.dumpspace_kib
+    used = others + line.initsize_kib + line.second_copies_kib
+    full = others + line.size_kib + line.second_copies_size_kib
+    is_short = line.free_kib is not None and line.free_kib < 0
+    return Bar(
+        line.name,
+        _facility_text(line, used, full),
+        (
+            Part("others", others, f"other structures and dump space: {_mib(others)}"),
+            *_allocated(line, structures),
+        ),
+        whole=line.storage_kib,
+        warning="not enough storage" if is_short else "",
+        marks=(BarMark(full, "grown", is_long=True),),
+    )
+
+
+def _facility_text(line: FacilityLine, used: int, full: int) -> str:
+    amounts = f"{grouped(round(used / KIB))} at INITSIZE, {grouped(round(full / KIB))} at SIZE"
+    if line.storage_kib is None:
+        return f"{amounts} MiB; size not stated"
+    if line.free_kib is not None and line.free_kib < 0:
+        return f"not enough storage: {amounts}, of {_mib(line.storage_kib)}"
+    if full > line.storage_kib:
+        return f"too small for SIZE: {amounts}, of {_mib(line.storage_kib)}"
+    return f"{amounts}, of {_mib(line.storage_kib)}"
+
+
+def _allocated(line: FacilityLine, structures: Sequence[JsonObject]) -> tuple[Part, ...]:
+    """Return a part for each structure in a coupling facility, then one for each second copy."""
+    # Results of earlier releases do not contain places; the sums are calculated from their sizes.
+    if not structures or "coupling_facility" not in structures[0]:
+        return (
+            Part("held", line.initsize_kib, f"structures: {_mib(line.initsize_kib)}"),
+            Part("copy", line.second_copies_kib, f"second copies: {_mib(line.second_copies_kib)}"),
+        )
+    return tuple(
+        Part(style, amount, f"{each['cfrm_name']}{note}: {_mib(amount)}")
+        for key, style, note in (("coupling_facility", "held", ""), ("second_copy", "copy", ", second copy"))
+        for each in structures
+        if each[key] == line.name
+        for amount in (each["initsize_kib"] + each.get("augmented_kib", 0),)
+    )
+
+
+def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
+    """Return bars from INITSIZE to SIZE, marked with the need, for the structures with the largest SIZE."""
+    drawn = sorted(lines, key=lambda line: (-line.size_kib, line.index))[:MOST_STRUCTURES]
+    bars = tuple(
+        Bar(
+            line.cfrm_name,
+            f"{grouped(round(line.initsize_kib / KIB))} to {grouped(round(line.size_kib / KIB))}",
+            (
+                Part("held", line.initsize_kib, f"INITSIZE: {_mib(line.initsize_kib)}"),
+                Part("growth", max(line.size_kib - line.initsize_kib, 0), f"SIZE: {_mib(line.size_kib)}"),
+            ),
+            marks=(BarMark(line.need_bytes / KIB, "need", is_long=True),) if line.need_bytes else (),
+        )
+        for line in drawn
+    )
+    return BarChart(
+        id="structures",
+        title="Structures by INITSIZE and SIZE",
+        description="In MiB, from INITSIZE to SIZE: "
+        + "; ".join(f"{bar.name} {bar.text}" for bar in bars)
+        + ".",
+        bars=bars,
+        is_beside=True,
+        width=620,
+    )
+
+
+def _mib(kib: int) -> str:
+    return f"{grouped(round(kib / KIB))} MiB"

@@ -57,6 +57,18 @@ class NothingToAcknowledge(PlannerError):
         )
 
 
+class NothingToWithdraw(PlannerError):
+    """The plan has no acknowledged finding with this code."""
+
+    def __init__(self, version: StoredVersion, code: str, structure: str | None) -> None:
+        """Store the version."""
+        self.version = version
+        of = f" of {structure[:16]}" if structure else ""
+        super().__init__(
+            f"Version {version.number} of the plan {version.name} has no acknowledged finding {code[:64]}{of}."
+        )
+
+
 class PlanNameInvalid(PlannerError):
     """The name is not valid for a plan."""
 

@@ -1,10 +1,9 @@
-"""The pages of plans: list, result, structures, versions, printout, files."""
+"""The pages of plans: list, structures, comparison of versions, printout, files."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,7 +11,6 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown, stored_load
 from app.database.session import SessionDep
 from app.fits.kept import curves_for
 from app.fits.resolve import curve_of, evaluate
@@ -21,8 +19,8 @@ from app.plans import service
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
-from app.plans.errors import StoredOutputRefused
 from app.plans.finding_groups import FindingView, only_in
+from app.plans.head import path_of
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
@@ -39,16 +37,16 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
-from app.plans.stored import DeletedPlan, PlanSummary, StoredText, StoredVersion, VersionSummary
+from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion
+from app.plans.text_view import texts_of
 from app.settings import Settings
-from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
+from app.sizing.calculator.answer import Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
 from app.web.charts import ChartWithTable
 from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
-from planner_core import CORE_VERSION
 from planner_core.document.model import PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding
@@ -60,39 +58,10 @@ from planner_core.wire import JsonObject
 router = APIRouter(include_in_schema=False)
 
 QUEUES_PER_PAGE = 100
-MOST_SHOWN_CHARACTERS = 60_000
-"""Maximum number of characters of a text on the page; the file contains the complete text."""
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
 """Maximum number of findings on a page; the file lists all of them."""
 MOST_PRINTED_QUEUES = 2_000
-OUTPUTS: Mapping[str, tuple[str, str]] = {
-    **SHOWN_OUTPUTS,
-    "job": (
-        "Complete job",
-        "IXCMIAPU with the complete policy; it needs a policy name and the CFs' hardware fields.",
-    ),
-}
-SAID = {
-    "created": "Saved.",
-    "changed": "Saved as a new version.",
-    "identical": "Nothing changed, so there is no new version.",
-    "restored": "Restored, with all its versions.",
-    "imported": "Imported.",
-    "renamed": "Renamed.",
-    "acknowledged": "Acknowledged; the reason is part of the plan.",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedAction:
-    """A refused request from the page of a plan, with everything that the user entered."""
-
-    words: str = ""
-    name_error: str = ""
-    new_name: str | None = None
-    finding: str = ""
-    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,32 +74,6 @@ class ListPage(Page):
     undo: Annotated[DeletedPlan | None, "The plan that was just deleted"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
     is_empty: Annotated[bool, "Whether nothing has been saved yet"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanPage(Page):
-    """One version of a plan: figures, findings, texts."""
-
-    version: Annotated[StoredVersion, "The version as stored"]
-    at: Annotated[str, "Path of the pages of this version"]
-    said: Annotated[str, "Confirmation of the last request"]
-    refused: Annotated[RefusedAction, "The last request, if it was refused"]
-    structures: Annotated[tuple[StructureLine, ...], "The structures"]
-    measured: Annotated[Mapping[str, MeasuredLinks], "Usage and forecasts of the structures, by name"]
-    facilities: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility that they use"]
-    unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
-    assumption: Annotated[str, "How structures are counted in `facilities`"]
-    totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
-    findings: Annotated[tuple[FindingView, ...], "The findings"]
-    findings_omitted: Annotated[int, "Number of findings that are not listed"]
-    open_findings: Annotated[Mapping[str, int], "Open findings by severity"]
-    clusters: Annotated[
-        ClusterLoadView | None, "Load of clusters on the structures; None if the plan has no clusters"
-    ]
-    texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
-    tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
-    is_other_core: Annotated[bool, "Whether another version of the core computed the figures"]
-    core_now: Annotated[str, "The installed version of the core"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,14 +106,6 @@ class StructureExplanationsPage(Page):
     structure: Annotated[str, "Name of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the policy"]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HistoryPage(Page):
-    """All versions of a plan."""
-
-    name: Annotated[str, "Name of the plan"]
-    versions: Annotated[tuple[VersionSummary, ...], "All versions, newest first"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,18 +184,6 @@ def plans(request: Request, session: SessionDep) -> Response:
     return render(request, "plans/list.html", context)
 
 
-@router.get("/plans/{name}")
-def result(request: Request, session: SessionDep, name: str) -> Response:
-    """Show the latest version."""
-    return result_page(request, session, service.get_plan(session, name))
-
-
-@router.get("/plans/{name}/versions/{number}")
-def version(request: Request, session: SessionDep, name: str, number: str) -> Response:
-    """Show one version."""
-    return result_page(request, session, service.get_version_at(session, name, number))
-
-
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")
 def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
     """Show a structure of a version."""
@@ -274,12 +197,12 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         title=f"{item['cfrm_name']} in {name}",
         section="plans",
         version=stored,
-        at=_at(stored),
+        at=path_of(stored),
         line=lines[index],
         role=ROLES[item["role"]],
         measured=measured_of(session, stored).get(structure),
         # Loaded when they are opened: they are most of the page, and all of the version's have to be decompressed.
-        figures=figures_explained_at(item, f"{_at(stored)}/structures/{structure}/explanations"),
+        figures=figures_explained_at(item, f"{path_of(stored)}/structures/{structure}/explanations"),
         chart=fill_chart(item),
         depths=depths_of(advised(stored, item, curves_for(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
@@ -306,7 +229,7 @@ def structure_explanations(
         title=f"Sources of the figures of {item['cfrm_name']} in {name}",
         section="plans",
         version=stored,
-        at=_at(stored),
+        at=path_of(stored),
         structure=structure,
         cfrm_name=item["cfrm_name"],
         figures=figures_of(item, f"/structures/{index}", explanations),
@@ -325,14 +248,6 @@ def _structure_of(
             404, f"Version {stored.number} of the plan {name} has no structure {structure[:40]}."
         )
     return stored, *found
-
-
-@router.get("/plans/{name}/history")
-def history(request: Request, session: SessionDep, name: str) -> Response:
-    """List all versions."""
-    versions = service.list_versions(session, name)
-    page = HistoryPage(title=f"History of {name}", section="plans", name=name, versions=versions)
-    return render(request, "plans/history.html", page)
 
 
 @router.get("/plans/{name}/compare")
@@ -376,7 +291,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         title=f"{name}, version {stored.number}",
         section="plans",
         version=stored,
-        at=_at(stored),
+        at=path_of(stored),
         structures=structure_lines(stored),
         facilities=facility_lines(stored),
         unplaced=unplaced_of(stored),
@@ -388,7 +303,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
-        policy=_texts(session, stored, ("policy",), cut=False)[0],
+        policy=texts_of(session, stored, ("policy",), cut=False)[0],
     )
     return render(request, "plans/print.html", page)
 
@@ -473,86 +388,16 @@ def export(session: SessionDep) -> Response:
 # ---- inside ----------------------------------------------------------------------------------------------------------
 
 
-def result_page(
-    request: Request,
-    session: Session,
-    stored: StoredVersion,
-    refused: RefusedAction | None = None,
-    *,
-    status_code: int = 200,
-) -> Response:
-    """Return the page of a version, including a request that was refused, if any."""
-    explanations = Explanations(service.get_explanations_json(session, stored))
-    findings = findings_of(stored)
-    totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
-    page = PlanPage(
-        title=stored.name if stored.is_latest else f"{stored.name}, version {stored.number}",
-        section="plans",
-        version=stored,
-        at=_at(stored),
-        said=SAID.get(request.query_params.get("saved", ""), ""),
-        refused=refused or RefusedAction(),
-        structures=structure_lines(stored),
-        measured=measured_of(session, stored),
-        facilities=facility_lines(stored),
-        unplaced=unplaced_of(stored),
-        assumption=ASSUMPTION,
-        totals={figure.id.rpartition("-")[2]: figure for figure in totals},
-        findings=findings[:MOST_FINDINGS],
-        findings_omitted=max(len(findings) - MOST_FINDINGS, 0),
-        open_findings={
-            severity: sum(f.severity == severity and not f.acknowledged for f in findings)
-            for severity in ("error", "warning", "info")
-        },
-        clusters=_clusters(request, stored),
-        texts=_texts(session, stored, tuple(OUTPUTS), cut=True),
-        tables=tuple(TABLES),
-        is_other_core=stored.core_version != CORE_VERSION,
-        core_now=CORE_VERSION,
-    )
-    return render(request, "plans/result.html", page, status_code=status_code)
-
-
-def _clusters(request: Request, stored: StoredVersion) -> ClusterLoadView | None:
-    found = stored.result.get("clusters")
-    if not found:
-        return None
-    return clusters_shown(stored_load(found), chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
-
-
-def _texts(
-    session: Session, stored: StoredVersion, kinds: Sequence[str], *, cut: bool
-) -> tuple[OutputTextView, ...]:
-    """Return texts for z/OS in this order, or the reasons why there are none; `cut` shortens very long texts."""
-    found = service.get_texts(session, stored, kinds)
-    return tuple(_text(stored, kind, found[kind], cut=cut) for kind in kinds)
-
-
-def _text(
-    stored: StoredVersion, kind: str, output: StoredText | StoredOutputRefused, *, cut: bool
-) -> OutputTextView:
-    title, about = OUTPUTS[kind]
-    href = f"{_at(stored)}/files/{kind}"
-    if isinstance(output, StoredOutputRefused):
-        return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(output))
-    # Browsers become slow with texts of megabytes; the file is complete.
-    is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
-    text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
-    return OutputTextView(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
-
-
 def _compared(found: JsonObject) -> JsonObject:
     """Return the part of a result that is compared: no findings, and only the identity and costs of the curve."""
     # Intervals and sources of a curve may change without any effect on sizes.
     curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
     fitted = found["curve"].get("fitted") or {}
     costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
-    kept = {key: value for key, value in found.items() if key not in ("findings", "comparison")}
+    kept = {
+        key: value for key, value in found.items() if key not in ("findings", "finding_groups", "comparison")
+    }
     return {**kept, "curve": {**curve, **costs}}
-
-
-def _at(stored: StoredVersion) -> str:
-    return f"/plans/{stored.name}/versions/{stored.number}"
 
 
 def _number(text: str, *, otherwise: int) -> int:

@@ -211,10 +211,11 @@ def stored_group(version: StoredVersion) -> AllocationGroup[StoredStructure]:
 def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingView, ...]:
     """Return the stored findings of one structure or of all."""
     items = [item for item in version.findings if structure is None or item.structure == structure]
-    return findings_shown(items, label_of=_in_the_editor)
+    return findings_shown(items, label_of=in_the_editor)
 
 
-def _in_the_editor(_: str) -> str:
+def in_the_editor(_: str) -> str:
+    """Return the text of the link from a finding to its field."""
     return "in the editor"
 
 

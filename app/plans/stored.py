@@ -14,7 +14,7 @@ from app.paging import ResultPage
 from planner_core.document.model import CouplingFacility, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
-from planner_core.findings import Finding, read_findings
+from planner_core.findings import Finding, FindingGroup, finding_groups, read_findings
 from planner_core.sizing.structure_answer import StoredStructure, stored_structures
 from planner_core.wire import Answer, JsonObject
 
@@ -98,10 +98,20 @@ class StoredVersion:
         found: JsonObject = json.loads(self.result_json)
         return found
 
+    @property
+    def comparable_result(self) -> JsonObject:
+        """The result for comparisons, without the groups of findings, which repeat its findings."""
+        return {key: value for key, value in self.result.items() if key != "finding_groups"}
+
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the result."""
         return read_findings(self.result["findings"])
+
+    @cached_property
+    def finding_groups(self) -> tuple[FindingGroup, ...]:
+        """The findings grouped by code; results of earlier releases have no groups of their own."""
+        return finding_groups(self.findings)
 
     @cached_property
     def structures(self) -> tuple[StoredStructure, ...]:

@@ -673,6 +673,8 @@ def _bar_beside(sheet: Sheet, bar: Bar, left: float, y: float, scale: float) -> 
     sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
     end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
     _marks(sheet, bar, left, y, _BAR_BESIDE, scale)
+    # A mark beyond the parts would cross the text.
+    end = max(end, *(left + mark.at * scale for mark in bar.marks)) if bar.marks else end
     sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
 
 

@@ -172,8 +172,10 @@ class Bar:
 
     @property
     def extent(self) -> float:
-        """The length of the bar: the available amount or the sum of its parts, whichever is larger."""
-        return max(self.whole or 0.0, sum(part.amount for part in self.parts))
+        """The length of the bar: the largest of the available amount, the sum of its parts, and its marks."""
+        return max(
+            self.whole or 0.0, sum(part.amount for part in self.parts), *(mark.at for mark in self.marks)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
+from app.plans import service as plans
+from app.plans.head import PlanHead, plan_head
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
 from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render, root_path
@@ -72,6 +74,29 @@ class WhatIfPage(Page):
     groups: Annotated[
         tuple[tuple[str, tuple[QuestionLink, ...]], ...], "Questions that need no plan, by subject"
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanWhatIfPage(Page):
+    """The questions about a stored plan, as a tab of its pages."""
+
+    head: Annotated[PlanHead, "The head of the page"]
+    questions: Annotated[tuple[QuestionLink, ...], "Questions about a plan"]
+    structures: Annotated[tuple[str, ...], "Application structures of the plan"]
+
+
+@router.get("/plans/{name}/what-if")
+def of_plan(request: Request, session: SessionDep, name: str) -> Response:
+    """Show the questions about a stored plan."""
+    stored = plans.get_plan(session, name)
+    page = PlanWhatIfPage(
+        title=f"What if: {name}",
+        section="plans",
+        head=plan_head(stored, "what-if"),
+        questions=QUESTIONS,
+        structures=tuple(each["name"] for each in stored.document_object["structures"]),
+    )
+    return render(request, "whatif/plan.html", page)
 
 
 @router.get("/whatif/filling")

@@ -14,9 +14,7 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
     used: set[int] = set()
     found: list[Finding] = []
     for item in findings:
-        index = next(
-            (number for number, given in enumerate(document.acknowledged) if _accepts(given, item)), None
-        )
+        index = entry_of(document, item)
         if index is None:
             found.append(item)
             continue
@@ -34,6 +32,11 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
                 )
             )
     return found
+
+
+def entry_of(document: PlanDocument, item: Finding) -> int | None:
+    """Return the index of the first acknowledgement that accepts a finding; None if the finding is open."""
+    return next((number for number, given in enumerate(document.acknowledged) if _accepts(given, item)), None)
 
 
 def _accepts(given: Acknowledgement, item: Finding) -> bool:

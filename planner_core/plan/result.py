@@ -15,7 +15,7 @@ from pydantic import Field
 from planner_core import CORE_VERSION
 from planner_core.clusters.load import ClusterLoad
 from planner_core.document.model import PlanDocument
-from planner_core.findings import Finding
+from planner_core.findings import Finding, FindingGroup, finding_groups
 from planner_core.provenance import Explanation
 from planner_core.sizing.placement import Allocation, FacilityStorage
 from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
@@ -102,6 +102,12 @@ class PlanAnswer(Answer):
     ] = None
     totals: PlanTotals
     findings: tuple[Finding, ...]
+    finding_groups: Annotated[
+        tuple[FindingGroup, ...],
+        Field(
+            description="The same findings grouped by code and severity: errors first, then the largest groups."
+        ),
+    ]
     clusters: Annotated[
         Omittable[ClusterLoad],
         Field(description="Only if the document has `clusters`: their load on the structures."),
@@ -175,6 +181,7 @@ class PlanResult:
                 sum([bytes_to_kib_ceil(each.size_bytes) for each in self.structures]),
             ),
             findings=self.findings,
+            finding_groups=finding_groups(self.findings),
             clusters=self.clusters,
             comparison=self.comparison,
             explanations=explanations,

@@ -32,7 +32,17 @@
     details.open = true;
     details.querySelector("summary").focus({ preventScroll: true });
   };
+  /* What used to be on one page is now on several tabs: a link to such a part leads to its tab. */
+  const leadToTab = () => {
+    const id = location.hash.slice(1);
+    if (!id || document.getElementById(decodeURIComponent(id))) return;
+    for (const tab of document.querySelectorAll("a[data-parts]")) {
+      const holds = tab.dataset.parts.split(" ").some((beginning) => id.startsWith(beginning));
+      if (holds && !tab.hasAttribute("aria-current")) location.replace(tab.href + location.hash);
+    }
+  };
   addEventListener("hashchange", openTarget);
+  addEventListener("hashchange", leadToTab);
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#why-"]');
     if (link && link.hash === location.hash) openTarget();
@@ -93,4 +103,5 @@
   });
   showCopyButtons(document);
   openTarget();
+  leadToTab();
 })();

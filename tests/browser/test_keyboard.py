@@ -69,7 +69,13 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/calculator/explanations": ("/calculator/explanations", "/calculator/explanations?messages=2OO"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
-    "/plans/{name}": ("/plans/KEYS",),
+    "/plans/{name}": (
+        "/plans/KEYS",
+        "/plans/KEYS?tab=findings",
+        "/plans/KEYS?tab=policy",
+        "/plans/KEYS?tab=queues",
+    ),
+    "/plans/{name}/what-if": ("/plans/KEYS/what-if",),
     "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1",),
     "/plans/{name}/versions/{number}/structures/{structure}": (
         "/plans/KEYS/versions/2/structures/APPLICATION1",
@@ -231,17 +237,24 @@ def open_plan_from_the_list(page: Page) -> None:
 
 
 def use_plan_page(page: Page) -> None:
+    press(page, "link", re.compile("^Findings"))
     tab_to(page, page.locator("details.accept > summary").first)
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.type("known")
     expect(page.get_by_role("textbox", name="Reason").first).to_have_value("known")
+    press(page, "link", "Policy and commands")
     tab_to(page, page.locator("[data-output=setxcf] > summary"))
     page.keyboard.press("Space")
     expect(page.locator("#text-setxcf")).to_be_visible()
     page.goto("/plans/KEYS")
     press(page, "link", "Edit")
     heading(page, "Edit KEYS")
+
+
+def ask_about_plan(page: Page) -> None:
+    press(page, "link", "Losing a coupling facility")
+    heading(page, "Losing a coupling facility")
 
 
 def use_old_version(page: Page) -> None:
@@ -548,6 +561,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/nights": ("/nights", link_task("The nightly run", "The nightly run")),
     "/plans": ("/plans", open_plan_from_the_list),
     "/plans/{name}": ("/plans/KEYS", use_plan_page),
+    "/plans/{name}/what-if": ("/plans/KEYS/what-if", ask_about_plan),
     "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1", use_old_version),
     "/plans/{name}/versions/{number}/structures/{structure}": (
         "/plans/KEYS/versions/2/structures/APPLICATION1",

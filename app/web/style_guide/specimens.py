@@ -17,8 +17,9 @@ from app.jobs.service import JobProgress
 from app.nightly.view import FindingLine
 from app.paging import PageRequest, ResultPage
 from app.plans.changes_pages import ChangeRow, document_changes
-from app.plans.charts import fill_chart
-from app.plans.finding_groups import FindingView, findings_shown
+from app.plans.charts import fill_chart, structures_chart
+from app.plans.finding_groups import FindingGroupView, FindingView, findings_shown, grouped_findings
+from app.plans.head import FINDINGS, plan_head
 from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import Figure, OutputTextView, answer_of
@@ -80,6 +81,7 @@ def specimens() -> Mapping[str, object]:
         message = "the calculator's example cannot be read"
         raise RuntimeError(message)
     lines = structure_lines(version)
+    head = plan_head(version, FINDINGS)
     return {
         "version": version,
         "structures": (replace(lines[0], initsize_given=True), *lines[1:]),
@@ -87,6 +89,10 @@ def specimens() -> Mapping[str, object]:
         "assumption": ASSUMPTION,
         "differences": _differences(),
         "findings": _findings(),
+        # The plan is not stored, so its tabs lead back to the style page.
+        "plan_head": replace(head, tabs=tuple(replace(tab, href="/style") for tab in head.tabs)),
+        "structures_chart": structures_chart(lines),
+        "groups": _groups(),
         "texts": _texts(),
         "fill": fill,
         "chart": answer_of(asked, form).chart,
@@ -256,6 +262,22 @@ def _findings() -> tuple[FindingView, ...]:
         found[1], message="A warning that was acknowledged.", acknowledged="Agreed with operations."
     )
     return findings_shown((*found, accepted), target_of=lambda _: "page-content")
+
+
+def _groups() -> tuple[FindingGroupView, ...]:
+    items = [
+        *(finding("DSGROUP_MISSING", f"{name} has no DSGROUP.", structure=name) for name in ("ONE", "TWO", "THREE", "FOUR")),
+        *(
+            replace(finding("INITSIZE_BELOW_NEED", f"INITSIZE of {name} is small.", structure=name), acknowledged="agreed")
+            for name in ("ONE", "TWO")
+        ),
+        finding("USAGE_MEASURE_ASSUMED", "A note on the whole plan."),
+    ]  # fmt: skip
+    items[3] = replace(items[3], acknowledged="agreed")
+    items[2] = replace(items[2], acknowledged="agreed")
+    # Numbers of the views make ids, which must differ from those of the other specimens.
+    views = [replace(view, id=f"grouped-{view.id}") for view in findings_shown(items)]
+    return grouped_findings(items, views, is_expanded=True)
 
 
 def _texts() -> tuple[OutputTextView, ...]:

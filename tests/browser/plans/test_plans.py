@@ -75,6 +75,7 @@ def test_plan_entered_in_the_editor_gives_the_same_policy_as_rest_and_command_li
     at(page, f"{second}/persistent").check()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Policy and commands").click()
     shown = page.locator("#text-policy").text_content()
     document = read_text(example_text().encode()).model_dump_json()
     asked = httpx.post(
@@ -202,7 +203,7 @@ def test_500_pasted_queues_are_shown(page: Page) -> None:
 
 
 PAGES = (
-    "/plans", "/new-plan", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare?from=1&to=2",
+    "/plans", "/new-plan", "/plans/SQ03", "/plans/SQ03?tab=findings", "/plans/SQ03?tab=queues", "/plans/SQ03/what-if", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare?from=1&to=2",
     "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03",
     "/plans/SQ03/versions/2/structures/MYDATA", "/plans/SQ03/versions/2/structures/MYDATA/explanations", "/import-plans", "/deleted-plans", "wrong", "conflict",
 )  # fmt: skip

@@ -29,6 +29,7 @@ from tests.planner_core.plans import BASE, documents, varied
 ECHOED = re.compile(
     r"/(queue_managers|cfcc_level|curve/cfcc_(from|to)|curve/entry_to_element_ratio/\d)"
     r"|/structures/\d+/offload_steps/\d/(threshold|size_bytes)"
+    r"|/finding_groups/\d+/count"
 )
 
 

@@ -103,7 +103,8 @@ def test_example_saved_in_the_form_has_the_policy_of_the_rest_interface(browser:
 @pytest.mark.parametrize(
     "path",
     [
-        "/plans", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare",
+        "/plans", "/plans/SQ03", "/plans/SQ03?tab=findings", "/plans/SQ03?tab=policy", "/plans/SQ03?tab=queues",
+        "/plans/SQ03/what-if", "/plans/SQ03/versions/1?tab=findings", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare",
         "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print",
         "/plans/SQ03/versions/1/structures/APPLICATION1", "/plans/SQ03/versions/1/structures/CSQ_ADMIN",
         "/plans/SQ03/versions/1/structures/CSQSYSAPPL", "/plans/SQ03/versions/1/structures/APPLICATION1/explanations",
@@ -243,7 +244,7 @@ def test_deleted_plan_can_be_restored(browser: Browser) -> None:
 
 def test_acknowledged_finding_stores_its_reason_in_the_plan(browser: Browser) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
-    page = browser.get("/plans/SQ03")
+    page = browser.get("/plans/SQ03?tab=findings")
     assert page.fields["code"]
     found = json.loads(browser.ask("GET", "/api/v1/plans/SQ03").text)["findings"]
     given = {
@@ -265,13 +266,13 @@ def test_changed_finding_is_open_until_acknowledged_again(
     browser: Browser,
 ) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
-    page = browser.get("/plans/SQ03")
+    page = browser.get("/plans/SQ03?tab=findings")
     given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
     browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
     form = edit(browser)
     assert form.fields["/acknowledged/0/message"] == given["message"]
     browser.post("/plans/SQ03/edit", {**form.fields, "/structures/0/initsize": "90M", "do": "save"})
-    page = browser.get("/plans/SQ03")
+    page = browser.get("/plans/SQ03?tab=findings")
     assert "Acknowledged: agreed" not in page.words
     assert "it is open again" in page.words
     assert page.fields["message"] != given["message"]
@@ -283,7 +284,7 @@ def test_changed_finding_is_open_until_acknowledged_again(
 
 def test_refused_acknowledgement_keeps_the_reason(browser: Browser) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
-    page = browser.get("/plans/SQ03")
+    page = browser.get("/plans/SQ03?tab=findings")
     given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
     long = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "x" * 501})
     assert long.status == 422

@@ -27,12 +27,17 @@ from app.plans.editor.pages import ConflictPage, EditorPage, PanelPage
 from app.plans.pages import (
     AdvicePage,
     ComparePage,
-    HistoryPage,
     ListPage,
-    PlanPage,
     PrintPage,
     StructureExplanationsPage,
     StructurePage,
+)
+from app.plans.result_pages import (
+    HistoryPage,
+    PlanFindingsPage,
+    PlanQueuesPage,
+    PlanSizesPage,
+    PlanTextsPage,
 )
 from app.plans.sheet_pages import SheetPage
 from app.reference.pages import ReferenceContentsPage, TablePage
@@ -57,7 +62,7 @@ from app.web.style_guide.pages import StylePage
 from app.whatif.filling_pages import FillingPage
 from app.whatif.growth_pages import UpgradePage
 from app.whatif.loss_pages import CfLossPage
-from app.whatif.pages import WhatIfPage
+from app.whatif.pages import PlanWhatIfPage, WhatIfPage
 from app.whatif.recovery_pages import RecoveryPage
 from app.whatif.smds_pages import SmdsPage
 from app.whatif.threshold_pages import ThresholdsPage
@@ -95,8 +100,11 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/list.html": ListPage,
     "plans/panel.html": PanelPage,
     "plans/print.html": PrintPage,
-    "plans/result.html": PlanPage,
+    "plans/findings.html": PlanFindingsPage,
+    "plans/queues.html": PlanQueuesPage,
+    "plans/sizes.html": PlanSizesPage,
     "plans/structure.html": StructurePage,
+    "plans/texts.html": PlanTextsPage,
     "plans/explanations.html": StructureExplanationsPage,
     "sizing/calculator.html": QuickPage,
     "sizing/explanations.html": ExplanationsPage,
@@ -126,6 +134,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "whatif/contents.html": WhatIfPage,
     "whatif/filling.html": FillingPage,
     "whatif/loss.html": CfLossPage,
+    "whatif/plan.html": PlanWhatIfPage,
     "whatif/recovery.html": RecoveryPage,
     "whatif/smds.html": SmdsPage,
     "whatif/thresholds.html": ThresholdsPage,
@@ -134,6 +143,7 @@ CONTEXTS: dict[str, type[Page]] = {
 
 PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
+    "/plans/CONTEXTS?tab=findings", "/plans/CONTEXTS?tab=policy", "/plans/CONTEXTS?tab=queues", "/plans/CONTEXTS/what-if",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
     "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds", "/plans/CONTEXTS/versions/1/structures/MYDATA/explanations",
