@@ -254,10 +254,15 @@ def give_back(session: Session, job_id: int, owner: str) -> bool:
 
 def end(
     session: Session, job_id: int, owner: str, state: JobState, *, sentence: str = "", log: str,
-    report: JsonObject | None = None, asks: JsonObject | None = None,
+    report: JsonObject | None = None, asks: JsonObject | None = None, stage: str | None = None,
 ) -> bool:  # fmt: skip
-    """End the run in this state; return False if the owner has lost it and must roll back."""
+    """End the run in this state; return False if the owner has lost it and must roll back.
+
+    `stage` replaces the last stage, for outcomes that lists distinguish without reading reports.
+    """
     values: dict[str, str] = {} if report is None else {"report": _json(report)}
+    if stage is not None:
+        values["stage"] = stage
     if asks is not None:
         values["asks"] = _json(asks)
     return repository.change_own(

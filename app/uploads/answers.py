@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.paging import ResultPage
+from app.uploads.batches import BATCH_PATTERN
 from app.uploads.qsg_map import SYSTEM_PATTERN, GroupMapping
 from app.uploads.service import StoredUpload
 from app.web.answers import Answer
@@ -43,6 +44,14 @@ ObservedAt = Annotated[
         pattern=f"^({TIME_PATTERN})?$",
         description="The time at which the display was taken: local time in `zone`, or a time with an offset. Displays do not contain their date.",
         examples=["2026-11-21T09:30"],
+    ),
+]
+Batch = Annotated[
+    str,
+    Field(
+        pattern=f"^({BATCH_PATTERN})?$",
+        description="A name of your choice for files that are sent together. The page of uploads shows their progress.",
+        examples=["2026-11-21-nightly"],
     ),
 ]
 Zone = Annotated[

@@ -53,6 +53,7 @@ async def upload(
     kind: Annotated[answers.KindOrDetect, Query()] = "",
     observed_at: Annotated[answers.ObservedAt, Query()] = "",
     zone: Annotated[answers.Zone, Query()] = "",
+    batch: Annotated[answers.Batch, Query()] = "",
 ) -> answers.ReceivedAnswer:
     """Store a file of any kind that `cfplan ingest` reads and of any length, and queue a job that reads it (201).
 
@@ -64,7 +65,7 @@ async def upload(
     async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
         if len(arrived.files) != 1:
             raise upload_invalid(FieldProblem("", "Send one file in each request."))
-        (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
+        (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said, batch=batch)
     response.headers["location"] = f"{root_path(request)}/api/v1/uploads/{outcome.upload.id}"
     if not outcome.is_new:
         response.status_code = 200

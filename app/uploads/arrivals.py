@@ -53,8 +53,11 @@ async def _receive(request: Request, *, filename: str) -> Form:
         ) from None
 
 
-def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOutcome]:
-    """Create uploads from the received files in one transaction, and start their jobs."""
+def keep(request: Request, arrived: Form, said: UploadDetails, *, batch: str = "") -> list[UploadOutcome]:
+    """Create uploads from the received files in one transaction, and start their jobs.
+
+    With `batch`, the uploads are added to this batch.
+    """
     said = UploadDetails(
         kind=arrived.fields.get("kind", said.kind),
         observed_at=arrived.fields.get("observed_at", said.observed_at),
@@ -63,7 +66,7 @@ def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOut
     database: Database = request.app.state.database
     with database.session(writes=True) as session:
         outcomes = [
-            service.keep(session, received, filename=filename, said=said)
+            service.keep(session, received, filename=filename, said=said, batch=batch)
             for filename, received in arrived.files
         ]
         start_after_commit(request, session)

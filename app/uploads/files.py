@@ -90,6 +90,10 @@ class Incoming:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.discard()
+
+    def discard(self) -> None:
+        """Close the file, and remove it if it is unfinished."""
         self._file.close()
         if not self._is_finished:
             self._path.unlink(missing_ok=True)

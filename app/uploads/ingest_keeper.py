@@ -23,6 +23,7 @@ from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.uploads import files, qsg_map
 from app.uploads import service as uploads
+from app.uploads.job_kind import NO_DATA
 from app.usage.retention import drop_what_history_dropped
 from app.usage.rollups import read_lines, store_rollups
 from planner_core.contracts import tolerant
@@ -111,7 +112,7 @@ class IngestKeeper(Keeper):
         """Roll up the changed days, store the results, and end the run in one transaction."""
         days = read_report(report).days
         if not days:
-            self._end(JobState.DONE, sentence=read_report(report).sentence, report=report)
+            self._end(JobState.DONE, sentence=read_report(report).sentence, report=report, stage=NO_DATA)
             return
         self._at(SUMMING)
         # The random part separates this attempt from an earlier one whose orphaned process may still write its file.

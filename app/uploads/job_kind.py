@@ -15,3 +15,5 @@ INGEST = declare(
         "summing": "Aggregating by hour",
     },
 )
+NO_DATA = "no_data"
+"""The stage of a run that has ended without data for the usage history."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Integer, String, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.types import Base, Timestamp
 
 LONGEST_FILENAME = 255
+LONGEST_BATCH = 40
 _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
@@ -41,6 +42,23 @@ class Upload(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     """Time at which the file itself was removed; its report is kept."""
+
+
+class BatchFile(Base):
+    """A file of a batch: files that were sent together. A file that was sent again is in several batches."""
+
+    __tablename__ = "upload_batch_files"
+    __table_args__ = (
+        Index("ix_upload_batch_files_upload_id", "upload_id"),
+        Index("ix_upload_batch_files_added_at", "added_at"),
+    )
+
+    batch: Mapped[str] = mapped_column(String(LONGEST_BATCH), primary_key=True)
+    """The sender's name for the batch, such as a random number."""
+    upload_id: Mapped[int] = mapped_column(
+        _KEY, ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
+    )
+    added_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
 class QsgMapping(Base):

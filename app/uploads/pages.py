@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -20,10 +21,12 @@ from app.jobs.service import Job, JobProgress, stage_title
 from app.paging import ResultPage
 from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
-from app.uploads import arrivals, qsg_map, service
+from app.uploads import arrivals, batches, qsg_map, service
 from app.uploads.amounts import amount
+from app.uploads.batches import BatchProgress
 from app.uploads.errors import upload_invalid
 from app.uploads.fields import TIMES, about_fields
+from app.uploads.job_kind import NO_DATA
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
@@ -40,16 +43,29 @@ SECTION = "uploads"
 # Each answer about a group is compared with all others, so their number must be limited.
 MOST_PARAMETERS = 3_000
 STATES: Mapping[JobState, str] = {
-    JobState.QUEUED: "waiting",
-    JobState.RUNNING: "being read",
-    JobState.ASKS: "needs answers",
-    JobState.DONE: "read",
-    JobState.FAILED: "not read",
+    JobState.QUEUED: "Waiting",
+    JobState.RUNNING: "Being read",
+    JobState.ASKS: "Needs your input",
+    JobState.DONE: "Stored",
+    JobState.FAILED: "Failed",
 }
+NOTHING_STORED = "Read, no usage data"
+SEVERITIES: Mapping[str, str] = {
+    STATES[JobState.FAILED]: "error", STATES[JobState.ASKS]: "warning", STATES[JobState.DONE]: "ok",
+}  # fmt: skip
+FILTERS: Mapping[str, tuple[str, tuple[JobState, ...]]] = {
+    "": ("All", ()),
+    "input": ("Needs your input", (JobState.ASKS,)),
+    "failed": ("Failed", (JobState.FAILED,)),
+    "waiting": ("Waiting", batches.UNDER_WAY),
+    "stored": ("Stored", (JobState.DONE,)),
+}
+"""Title and states of each choice of the list, by its value in the address."""
 SAID = {
     "created": "Upload complete.",
     "identical": "This file was uploaded before, so it was not stored again. This is its page.",
     "again": "The file will be read again.",
+    "retried": "The failed files will be read again.",
     "deleted": "Upload deleted. The data read from it stays in the usage history.",
     "put": "Entry saved. It applies to files that are read from now on.",
     "removed": "Entry removed.",
@@ -71,6 +87,19 @@ class UploadRow:
     size: str
     state: str
     severity: str
+    can_be_answered: bool
+    can_be_retried: bool
+    has_usage: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StateFilter:
+    """A choice of the states that the list shows."""
+
+    title: str
+    count: int
+    href: str
+    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +120,16 @@ class UploadsPage(Page):
     """All uploads, or an introduction if there are none."""
 
     found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
+    filters: Annotated[tuple[StateFilter, ...], "The choices of states, each with the number of uploads"]
+    batches: Annotated[tuple[BatchProgress, ...], "The selected batch, or the current batches"]
+    is_one_batch: Annotated[bool, "Whether the list shows one batch only"]
+    query: Annotated[Mapping[str, str], "The parameters of the address except the page"]
     lines: Annotated[tuple[UploadRow, ...], "The uploads as table rows"]
     said: Annotated[str, "The last action"]
     missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
-    is_under_way: Annotated[bool, "Whether a file is being read, so that a refresh is useful"]
+    is_under_way: Annotated[
+        bool, "Whether a file of the list waits or is being read, so that a refresh is useful"
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,16 +179,31 @@ class QsgMapPage(Page):
 
 @router.get("/uploads")
 def uploads(request: Request, session: SessionDep) -> Response:
-    """Show all uploads, newest first."""
-    found = service.list_uploads(session, page_of_address(request))
+    """Show uploads, newest first: all, those of a batch, or those in a state."""
+    batch, state = request.query_params.get("batch", ""), request.query_params.get("state", "")
+    # As for the page, a value that cannot be used means the whole list.
+    batch, state = batch if batches.is_batch(batch) else "", state if state in FILTERS else ""
+    found = service.list_uploads(session, page_of_address(request), batch=batch, states=FILTERS[state][1])
+    shown = (
+        [batches.progress(session, batch, now=jobs.now())]
+        if batch
+        else batches.current(session, now=jobs.now())
+    )
+    progress = tuple(each for each in shown if each is not None)
+    filters = _filters(session, batch, state)
     context = UploadsPage(
         title="Uploads",
         section=SECTION,
         found=found,
+        filters=filters,
+        batches=progress,
+        is_one_batch=bool(batch),
+        query=_list_query(batch, state),
         lines=tuple(_line(item) for item in found.items),
         said=_said(request),
         missing=_missing(),
-        is_under_way=any(item.job is not None and item.job.is_under_way for item in found.items),
+        is_under_way=any(each.waiting for each in progress)
+        or any(item.job is not None and item.job.is_under_way for item in found.items),
     )
     return render(request, "uploads/list.html", context)
 
@@ -186,11 +236,12 @@ async def receive(request: Request) -> Response:
         try:
             if not arrived.files:
                 raise upload_invalid(NOTHING_CHOSEN)
-            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails())
+            batch = batches.new_batch() if len(arrived.files) > 1 else ""
+            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails(), batch=batch)
         except FieldsInvalid as error:
             return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
-    if len(outcomes) > 1:
-        return _see(request, "/uploads?said=created")
+    if batch:
+        return _see(request, f"/uploads?batch={batch}&said=created")
     (outcome,) = outcomes
     return _see(request, f"/uploads/{outcome.upload.id}?said={'created' if outcome.is_new else 'identical'}")
 
@@ -212,6 +263,16 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         return _upload(request, session, upload_id, typed, wrong)
     arrivals.start_after_commit(request, session)
     return _see(request, f"/uploads/{upload_id}?said=again")
+
+
+@router.post("/uploads/retry")
+def retry_batch(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Read the failed files of a batch again."""
+    batch = _typed(body).get("batch", "")
+    if batches.is_batch(batch) and service.read_failed_again(session, batch):
+        arrivals.start_after_commit(request, session)
+        return _see(request, f"/uploads?batch={batch}&said=retried")
+    return _see(request, "/uploads")
 
 
 @router.post("/uploads/{upload_id}/delete")
@@ -285,7 +346,7 @@ def _upload(
         is_overruled=bool(found.kind),
         size=amount(found.size_bytes),
         said=_said(request),
-        state=STATES[job.state] if job else "not read",
+        state=STATES[job.state] if job else STATES[JobState.FAILED],
         progress=_progress(job),
         messages=tuple(asks.messages) if asks else (),
         questions=questions,
@@ -389,7 +450,7 @@ def _progress(job: Job | None) -> JobProgress:
         return JobProgress(-1, "")
     value, words = -1, STATES[job.state]
     if job.state == JobState.DONE:
-        value, words = 1000, "done"
+        value, words = 1000, "complete"
     elif job.state == JobState.RUNNING and job.total:
         value = 1000 * min(job.done, job.total) // job.total
         of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
@@ -405,13 +466,41 @@ def _progress(job: Job | None) -> JobProgress:
 
 
 def _line(upload: StoredUpload) -> UploadRow:
-    kind = service.kind_of(upload)
-    state = upload.job.state if upload.job else JobState.FAILED
-    severity = {JobState.FAILED: "error", JobState.ASKS: "warning"}.get(state, "")
+    kind, job = service.kind_of(upload), upload.job
+    state = job.state if job else JobState.FAILED
     words = STATES[state]
-    if upload.job is not None and state == JobState.RUNNING and upload.job.total:
-        words += f", {100 * min(upload.job.done, upload.job.total) // upload.job.total} %"
-    return UploadRow(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), words, severity)
+    if job is not None and state == JobState.DONE and job.stage == NO_DATA:
+        words = NOTHING_STORED
+    severity = SEVERITIES.get(words, "")
+    if job is not None and state == JobState.RUNNING and job.total:
+        words += f", {100 * min(job.done, job.total) // job.total} %"
+    return UploadRow(
+        upload=upload,
+        kind=KIND_TITLES[kind] if kind else "",
+        size=amount(upload.size_bytes),
+        state=words,
+        severity=severity,
+        can_be_answered=state == JobState.ASKS,
+        can_be_retried=state == JobState.FAILED and upload.removed_at is None,
+        has_usage=words == STATES[JobState.DONE],
+    )
+
+
+def _filters(session: SessionDep, batch: str, state: str) -> tuple[StateFilter, ...]:
+    counts = service.count_states(session, batch=batch)
+    return tuple(
+        StateFilter(
+            title,
+            sum(count for each, count in counts.items() if not states or each in states),
+            "/uploads" + (f"?{urlencode(query)}" if (query := _list_query(batch, key)) else ""),
+            is_current=key == state,
+        )
+        for key, (title, states) in FILTERS.items()
+    )
+
+
+def _list_query(batch: str, state: str) -> dict[str, str]:
+    return {name: value for name, value in (("batch", batch), ("state", state)) if value}
 
 
 def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ PIECE_BYTES = 2**20
 """Number of bytes written and hashed at a time, in a thread; the service can answer other requests in between."""
 LONGEST_FIELD_BYTES = 1_000
 MOST_FIELDS = 100
-MOST_FILES = 100
+MOST_FILES = 1_000
 TEXT_FIELD = "text"
 """Name of the field of pasted text, which is treated as a file."""
 PASTED = "pasted text"
@@ -82,21 +82,17 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
             )
             async for piece in _pieces(request.stream()):
                 await run_in_threadpool(parser.write, piece)
+            # A form that a lost connection cut off has no last boundary.
+            if not parts.is_finished:
+                raise upload_invalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
         except FormParserError as error:
+            parts.form.discard()
             raise upload_invalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
-        # A form that a lost connection cut off has no last boundary.
-        if not parts.is_finished:
-            raise upload_invalid(FieldProblem("", "The form is incomplete. Nothing was stored."))
-        form = Form(fields=parts.fields)
-        try:
-            for filename, incoming in parts.files:
-                if incoming.size_bytes:  # browsers send a field without a file as an empty file
-                    form.files.append((filename, await run_in_threadpool(incoming.finish)))
         # A cancelled request raises CancelledError, which is not a subclass of Exception.
         except BaseException:
-            form.discard()
+            parts.form.discard()
             raise
-    return form
+    return parts.form
 
 
 async def _pieces(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -121,8 +117,9 @@ class _Parts:
         self._field = ""
         self._text: bytearray | None = None
         self._file: Incoming | None = None
-        self.files: list[tuple[str, Incoming]] = []
-        self.fields: dict[str, str] = {}
+        self._filename = ""
+        self._file_count = 0
+        self.form = Form()
         self.is_finished = False
 
     def begin(self) -> None:
@@ -147,15 +144,14 @@ class _Parts:
         self._field = options.get(b"name", b"").decode("utf-8", "replace")
         filename = options.get(b"filename")
         if filename is not None or self._field == TEXT_FIELD:
-            if len(self.files) >= MOST_FILES:
+            if self._file_count >= MOST_FILES:
                 msg = f"more than {MOST_FILES} files"
                 raise FormParserError(msg)
+            self._file_count += 1
+            self._filename = PASTED if filename is None else filename.decode("utf-8", "replace")
             self._file = self._make()
-            self.files.append(
-                (PASTED if filename is None else filename.decode("utf-8", "replace"), self._file)
-            )
             return
-        if len(self.fields) >= MOST_FIELDS:
+        if len(self.form.fields) >= MOST_FIELDS:
             msg = f"more than {MOST_FIELDS} fields"
             raise FormParserError(msg)
         self._text = bytearray()
@@ -173,7 +169,14 @@ class _Parts:
 
     def end(self) -> None:
         if self._text is not None:
-            self.fields[self._field] = self._text.decode("utf-8", "replace")
+            self.form.fields[self._field] = self._text.decode("utf-8", "replace")
+        if self._file is None:
+            return
+        # Each file is closed at its end, because a process may have only a limited number of files open.
+        if self._file.size_bytes:
+            self.form.files.append((self._filename, self._file.finish()))
+        else:  # browsers send a field without a file as an empty file
+            self._file.discard()
 
     def finish(self) -> None:
         self.is_finished = True

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, Subquery, delete, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from app.database.transactions import hold_lock
 from app.jobs.models import JobRun, JobState
-from app.uploads.models import QsgMapping, Upload
+from app.uploads.models import BatchFile, QsgMapping, Upload
+
+
+class BatchFileRow(NamedTuple):
+    """A file of a batch, and the last run that read it."""
+
+    batch: str
+    added_at: datetime
+    size_bytes: int
+    state: str
+    ended_at: datetime | None
+
 
 FILES_LOCK = 0x636670757066  # "cfpupf"
 
@@ -37,16 +49,96 @@ def find_with_bytes(session: Session, sha256: str) -> Sequence[Upload]:
     return session.scalars(select(Upload).where(Upload.sha256 == sha256).order_by(Upload.id)).all()
 
 
-def page(session: Session, *, offset: int, limit: int) -> tuple[Sequence[Upload], int]:
-    """Return one page of uploads, newest first, and the total."""
-    total = session.scalars(select(func.count(Upload.id))).one()
-    query = select(Upload).order_by(Upload.id.desc()).offset(offset).limit(limit)
+def page(
+    session: Session, *, offset: int, limit: int, batch: str = "", states: Collection[str] = ()
+) -> tuple[Sequence[Upload], int]:
+    """Return one page of uploads, newest first, and the total.
+
+    `batch` and the states of the last runs limit them; an upload without a run counts as failed.
+    """
+    chosen = select(Upload.id)
+    if batch:
+        chosen = chosen.join(BatchFile, BatchFile.upload_id == Upload.id).where(BatchFile.batch == batch)
+    if states:
+        last = _last_runs()
+        chosen = (
+            chosen.outerjoin(last, last.c.upload_id == Upload.id)
+            .outerjoin(JobRun, JobRun.id == last.c.job_id)
+            .where(_state().in_(states))
+        )
+    total = session.scalars(select(func.count()).select_from(chosen.subquery())).one()
+    query = select(Upload).where(Upload.id.in_(chosen)).order_by(Upload.id.desc()).offset(offset).limit(limit)
     return session.scalars(query).all(), total
+
+
+def count_states(session: Session, *, batch: str = "") -> Mapping[str, int]:
+    """Count the uploads by the state of their last run; `batch` limits them."""
+    last, state = _last_runs(), _state()
+    query = (
+        select(state, func.count(Upload.id))
+        .select_from(Upload)
+        .outerjoin(last, last.c.upload_id == Upload.id)
+        .outerjoin(JobRun, JobRun.id == last.c.job_id)
+        .group_by(state)
+    )
+    if batch:
+        query = query.join(BatchFile, BatchFile.upload_id == Upload.id).where(BatchFile.batch == batch)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def put_into_batch(session: Session, batch: str, upload_id: int, added_at: datetime) -> None:
+    """Add a file to a batch, unless it is in it. The caller holds the lock of `hold_files`."""
+    if session.get(BatchFile, (batch, upload_id)) is None:
+        session.add(BatchFile(batch=batch, upload_id=upload_id, added_at=added_at))
+        session.flush()
+
+
+def batches_since(session: Session, since: datetime) -> Sequence[str]:
+    """Return the batches to which files were added since then, newest first."""
+    query = select(BatchFile.batch).where(BatchFile.added_at >= since).group_by(BatchFile.batch)
+    return session.scalars(query.order_by(func.max(BatchFile.added_at).desc(), BatchFile.batch)).all()
+
+
+def batch_files(session: Session, batches: Collection[str]) -> Sequence[BatchFileRow]:
+    """Return the files of these batches with the state of their last runs, in the order in which they were sent."""
+    last = _last_runs()
+    query = (
+        select(BatchFile.batch, BatchFile.added_at, Upload.size_bytes, _state(), JobRun.ended_at)
+        .join(Upload, Upload.id == BatchFile.upload_id)
+        .outerjoin(last, last.c.upload_id == Upload.id)
+        .outerjoin(JobRun, JobRun.id == last.c.job_id)
+        .where(BatchFile.batch.in_(batches))
+        .order_by(BatchFile.added_at, BatchFile.upload_id)
+    )
+    return [BatchFileRow(*row) for row in session.execute(query)]
+
+
+def failed_in_batch(session: Session, batch: str) -> Sequence[int]:
+    """Return the numbers of the uploads of a batch that could not be read and still have their file."""
+    last = _last_runs()
+    query = (
+        select(Upload.id)
+        .join(BatchFile, BatchFile.upload_id == Upload.id)
+        .outerjoin(last, last.c.upload_id == Upload.id)
+        .outerjoin(JobRun, JobRun.id == last.c.job_id)
+        .where(BatchFile.batch == batch, _state() == JobState.FAILED, Upload.removed_at.is_(None))
+    )
+    return session.scalars(query.order_by(Upload.id)).all()
+
+
+def _last_runs() -> Subquery:
+    return select(JobRun.upload_id, func.max(JobRun.id).label("job_id")).group_by(JobRun.upload_id).subquery()
+
+
+def _state() -> ColumnElement[str]:
+    """Return the state of the last run as a column; an upload without a run counts as failed."""
+    # With a parameter, PostgreSQL would not see that the selected column is the one in GROUP BY.
+    return func.coalesce(JobRun.state, literal_column(f"'{JobState.FAILED.value}'"))
 
 
 def read_before(session: Session, before: datetime) -> Sequence[Upload]:
     """Return uploads that still have their file and whose last run succeeded before this time."""
-    last = select(JobRun.upload_id, func.max(JobRun.id).label("job_id")).group_by(JobRun.upload_id).subquery()
+    last = _last_runs()
     query = (
         select(Upload)
         .join(last, last.c.upload_id == Upload.id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
@@ -149,11 +149,20 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     return copied(StoredUpload, row, job=jobs.latest(session, [row.id]).get(row.id))
 
 
-def list_uploads(session: Session, asked: PageRequest) -> ResultPage[StoredUpload]:
-    """Return uploads, newest first."""
-    rows, total = repository.page(session, offset=asked.offset, limit=asked.per_page)
+def list_uploads(
+    session: Session, asked: PageRequest, *, batch: str = "", states: Collection[str] = ()
+) -> ResultPage[StoredUpload]:
+    """Return uploads, newest first. `batch` and the states of the last runs limit them."""
+    rows, total = repository.page(
+        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states
+    )
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
+
+
+def count_states(session: Session, *, batch: str = "") -> Mapping[str, int]:
+    """Return the number of uploads in each state of their last run; `batch` limits them."""
+    return repository.count_states(session, batch=batch)
 
 
 def report(session: Session, upload_id: int) -> JsonObject:
@@ -173,11 +182,20 @@ def report(session: Session, upload_id: int) -> JsonObject:
 # ---- changing --------------------------------------------------------------------------------------------------------
 
 
-def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> UploadOutcome:
+def keep(
+    session: Session, received: StagedUpload, *, filename: str, said: UploadDetails, batch: str = ""
+) -> UploadOutcome:
     """Create an upload from a received file and queue a job that reads it, or return the existing upload.
 
-    An existing upload that could not be read is read again.
+    An existing upload that could not be read is read again. With `batch`, the upload is added to this batch.
     """
+    outcome = _keep(session, received, filename=filename, said=said)
+    if batch:
+        repository.put_into_batch(session, batch, outcome.upload.id, datetime.now(UTC))
+    return outcome
+
+
+def _keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> UploadOutcome:
     said = said.checked()
     # Without the lock, a deletion of the same bytes in another transaction could remove the file just placed.
     repository.hold_files(session)
@@ -217,6 +235,14 @@ def read_again(
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     _queue_ingest(session, row.id)
     return get(session, upload_id)
+
+
+def read_failed_again(session: Session, batch: str) -> int:
+    """Queue a new job for each file of a batch that could not be read; return their number."""
+    failed = repository.failed_in_batch(session, batch)
+    for upload_id in failed:
+        _queue_ingest(session, upload_id)
+    return len(failed)
 
 
 def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:

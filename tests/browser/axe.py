@@ -13,6 +13,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.browser.layout import layout_defects
+
 _CONTRAST = "color-contrast"
 _SETTINGS = {
     "noHtml": True,  # of elements, which no test reads
@@ -76,12 +78,13 @@ def poor_contrasts(page: Page) -> list[str]:
 
 
 def problems_at_every_width(page: Page) -> list[str]:
-    """Return what overflows a wide, a medium or a narrow page, and what axe finds on the wide and the narrow one in both themes."""
+    """Return layout defects of a wide, a medium and a narrow page, and what axe finds on the wide and the narrow one in both themes."""
     found: list[str] = []
     for width_px in (1440, 1024, 390):
         page.set_viewport_size({"width": width_px, "height": 900})
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             found.append(f"overflows at {width_px}")
+        found += [f"at {width_px}: {each}" for each in layout_defects(page)]
         if width_px != 1024:
             page.emulate_media(color_scheme="light")
             found += [f"light at {width_px}: {each}" for each in violations(page)]

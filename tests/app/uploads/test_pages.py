@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -98,8 +99,10 @@ def test_repeated_file_leads_to_its_existing_page(app: FastAPI) -> None:
 
 def test_several_files_lead_to_the_list(app: FastAPI) -> None:
     body = form_body(("file", "a.smf", b"a"), ("file", "b.smf", b"b"), ("text", None, b"pasted"))
-    assert post_form(app, "/uploads", body).headers["location"] == "/uploads?said=created"
-    shown = words(html(app, "/uploads"))
+    address = post_form(app, "/uploads", body).headers["location"]
+    assert re.fullmatch(r"/uploads\?batch=[0-9a-f]{16}&said=created", address)
+    shown = words(html(app, address))
+    assert "0 of 3 read" in shown
     for name in ("a.smf", "b.smf", "pasted text"):
         assert name in shown
 
@@ -182,7 +185,7 @@ def test_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(app: Fas
     work(app, tmp_path)
     page = html(app, "/uploads/1")
     assert "transfer it in binary" in page.one("p", id="bars-sentence").text
-    assert "not read" in words(html(app, "/uploads"))
+    assert "Failed Details: night.smf Try again: night.smf" in words(html(app, "/uploads"))
     assert send(app, "/uploads/1/ingest", kind="cfstatus", observed_at="", zone="").status == 303
     assert "as specified" in words(html(app, "/uploads/1"))
 
