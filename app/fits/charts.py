@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from app.fits.fits import Fit
 from app.web.axes import Linear, Log
 from app.web.chart_plotly import ZoomedChart
-from app.web.charts import Chart, Level, Line, Spot
+from app.web.charts import Band, Chart, Level, Line, Origin, Spot
 from app.web.rendering import grouped, plain
-from planner_core.contracts.fits import FitPoint
+from planner_core.contracts.fits import Estimate, FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
@@ -44,7 +44,9 @@ def _entries(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         description=_entries_in_words(fit, points),
         x_axis=x_axis,
         y_axis=Log.around([point.entries for point in points]),
+        bands=tuple(_fitted_bands(fit, x_axis)),
         lines=tuple(_fitted_lines(fit, x_axis)),
+        origin=_origin(fit),
         points=tuple(
             _spot(point, point.entries, f"{grouped(round(point.entries))} entries")
             for point in _drawn(points)
@@ -69,7 +71,9 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         x_axis=x_axis,
         y_axis=Linear(-most, most, steps=(step,), is_signed=True),
         levels=(Level(0, "", style="fitted"),),
+        bands=tuple(_residual_band(fit, x_axis, most)),
         lines=tuple(_published_line(fit, x_axis)),
+        origin=_origin(fit),
         points=tuple(
             _spot(point, (point.residual_bytes or 0) / MIB, _signed(point.residual_bytes or 0))
             for point in _drawn(known)
@@ -90,22 +94,95 @@ def _spot(point: FitPoint, y: float, words: str) -> Spot:
         point.size_bytes / MIB,
         y,
         style="hollow" if point.left_out else "spot",
+        name="left out of the fit" if point.left_out else "allocation in the fit",
         title=f"{point.structure}, {point.first_day} to {point.last_day}{left_out}; {plain(round(point.size_bytes))}, {words}",
     )
 
 
-def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
-    """Return a line for each ratio of elements to entries, within the chart."""
-    if fit.base_bytes is None or fit.bundle_bytes is None:
-        return
-    ratios = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
-    for ratio in sorted(ratios):
-        cost = fit.bundle_bytes.value
-        if fit.entry_bytes is not None and fit.element_bytes is not None:
-            cost = fit.entry_bytes.value + ratio * fit.element_bytes.value
+def _origin(fit: Fit) -> Origin:
+    """Return the coupling facility, the days and the source of the charts for saved pictures."""
+    level = "" if fit.cfcc_level is None else f", CFCC level {fit.cfcc_level}"
+    days = f"{fit.first_day} to {fit.last_day}" if fit.first_day else ""
+    return Origin(
+        f"{fit.coupling_facility or 'unnamed coupling facility'}{level}",
+        days,
+        f"allocations in the uploaded records, curve {fit.version} of nightly run {fit.run_id}",
+    )
+
+
+def _ratios(fit: Fit) -> list[float]:
+    """Return the ratios of elements to entries that have a line."""
+    found = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
+    return sorted(found)
+
+
+def _cost(fit: Fit, ratio: float) -> Estimate | None:
+    """Return the bytes of an entry with its elements, and their interval."""
+    entry, element = fit.entry_bytes, fit.element_bytes
+    if entry is None or element is None:
+        return fit.bundle_bytes
+    return Estimate(
+        entry.value + ratio * element.value,
+        entry.low + ratio * element.low,
+        entry.high + ratio * element.high,
+    )
+
+
+def _interval_name(fit: Fit) -> str:
+    return f"{fit.confidence:.0%} intervals of base and costs".replace("%", " %")
+
+
+def _fitted_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
+    """Yield the entries for base and costs at the ends of their intervals, for each ratio.
+
+    Both ends at once are less likely than each of them, so that the true curve is in the band at least as often.
+    """
+    for ratio in _ratios(fit):
+        cost = _cost(fit, ratio)
+        if fit.base_bytes is None or cost is None or cost.low <= 0:
+            return
         sizes = [x_axis.value(nth / _STEPS) for nth in range(_STEPS + 1)]
         points = tuple(
-            (size, (size * MIB - fit.base_bytes.value) / cost)
+            (
+                size,
+                (size * MIB - fit.base_bytes.high) / cost.high,
+                (size * MIB - fit.base_bytes.low) / cost.low,
+            )
+            for size in sizes
+            if size * MIB > fit.base_bytes.high
+        )
+        if points:
+            yield Band(points, "fan", ("most entries", "fewest entries"), _interval_name(fit))
+
+
+def _residual_band(fit: Fit, x_axis: Log, most: float) -> Iterable[Band]:
+    """Yield the same band as a distance from the curve [MiB], within the axis."""
+    cost = _cost(fit, fit.ratio[1] / fit.ratio[0])
+    base = fit.base_bytes
+    if base is None or cost is None or not cost.value:
+        return
+    points = []
+    for nth in range(_STEPS + 1):
+        size = x_axis.value(nth / _STEPS)
+        entries = max(size * MIB - base.value, 0.0) / cost.value
+        low, high = (
+            (each_base - base.value + (each_cost - cost.value) * entries) / MIB
+            for each_base, each_cost in ((base.low, cost.low), (base.high, cost.high))
+        )
+        points.append((size, max(low, -most), min(high, most)))
+    yield Band(tuple(points), "fan", ("largest size", "smallest size"), _interval_name(fit))
+
+
+def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
+    """Return a line for each ratio of elements to entries, within the chart."""
+    ratios = _ratios(fit)
+    for ratio in ratios:
+        cost = _cost(fit, ratio)
+        if fit.base_bytes is None or cost is None:
+            return
+        sizes = [x_axis.value(nth / _STEPS) for nth in range(_STEPS + 1)]
+        points = tuple(
+            (size, (size * MIB - fit.base_bytes.value) / cost.value)
             for size in sizes
             if size * MIB > fit.base_bytes.value
         )

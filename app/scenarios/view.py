@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.plans.finding_groups import FindingView, findings_shown
+from app.web.charts import BarChart, Origin
+from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from planner_core.findings import Finding, read_findings
 from planner_core.provenance import Source, read_source
 from planner_core.whatif.scenario_report import (
@@ -20,6 +22,7 @@ from planner_core.wire import JsonObject
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
+_SIZES = ("INITSIZE", "SIZE")
 RowGroups = tuple[tuple[str, tuple[ComparisonRow, ...]], ...]
 """Rows grouped by structure or loss, each group with its title."""
 
@@ -39,6 +42,8 @@ class ScenarioComparisonView:
     """Number of rows without differences, which are not shown."""
     cut: int
     """Number of rows beyond the limit of the page."""
+    chart: BarChart | None
+    """The sizes of the structures in the plan and in each scenario; None if none differ."""
 
 
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
@@ -60,7 +65,30 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
         said=findings_shown(answer.findings),
         left_out=left_out,
         cut=max(len(figures) - MOST_ROWS, 0) + max(len(answer.finding_rows) - MOST_FINDINGS, 0),
+        chart=_chart(answer),
     )
+
+
+def _chart(answer: SideBySide) -> BarChart | None:
+    """Return the sizes of each structure in the plan and in each scenario."""
+    sizes: dict[str, dict[str, tuple[int | None, ...]]] = {}
+    for row in answer.figures:
+        if row.structure and row.label in _SIZES:
+            sizes.setdefault(row.structure, {})[row.label] = row.values
+    names = ("plan", *(each.name for each in answer.columns))
+    nothing = (None,) * len(names)
+    groups = [
+        SizedGroup(
+            structure,
+            tuple(map(SizedBar, names, *(found.get(label, nothing) for label in _SIZES))),
+        )
+        for structure, found in sizes.items()
+    ]
+    first = answer.columns[0]
+    origin = Origin(
+        f"group {first.result['qsg']}, version {first.version} of the plan", "", "scenarios as saved"
+    )
+    return sizes_chart("scenarios", "Structures in the plan and in each scenario", groups, origin=origin)
 
 
 def _grouped(rows: Sequence[ComparisonRow], without: str) -> RowGroups:

@@ -38,6 +38,7 @@ from app.usage.observed import (
     ObservedAllocation,
     ObservedPlacement,
     ObservedStructure,
+    PlannedLevels,
     compared_sizes,
 )
 from app.usage.periods import DAY, HOUR, Period
@@ -253,6 +254,17 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
         for structure in json.loads(plan.result)["structures"]:
             found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
     return found
+
+
+def planned_levels(session: Session, qsg: str, structure: str) -> PlannedLevels | None:
+    """Return the levels of a structure in the first plan, by name, that contains it; None without one."""
+    for plan in repository.latest_plans(session, [qsg]):
+        for each in json.loads(plan.result)["structures"]:
+            # Versions saved by early releases have no FULLTHRESHOLD.
+            if each["name"] == structure and each.get("full_threshold"):
+                offload = {step["threshold"] for step in each.get("offload_steps") or ()}
+                return PlannedLevels(plan.name, each["full_threshold"], tuple(sorted(offload)))
+    return None
 
 
 def grounds(

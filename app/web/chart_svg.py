@@ -346,7 +346,11 @@ class _Plot:
         if isinstance(self.chart.x_axis, Listed):
             return None
         edges = (self.left, self.top, self.right, self.bottom)
-        return {"edges": [round(edge, 1) for edge in edges], "x": _scale(self.chart.x_axis), "y": _scale(self.chart.y_axis)}
+        return {
+            "edges": [round(edge, 1) for edge in edges],
+            "x": _scale(self.chart.x_axis),
+            "y": _scale(self.chart.y_axis),
+        }
 
     # ---- what is drawn
 
@@ -688,7 +692,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     sheet = Sheet(width, is_narrow=kind == "narrow")
     longest = max((bar.extent for bar in chart.bars), default=1) or 1
     if chart.is_beside:
-        left = round(max((_width(bar.name) for bar in chart.bars), default=0)) + 10
+        left = round(max((_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
@@ -709,10 +713,13 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
 
 
 def _bar_beside(sheet: Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
+    if bar.is_heading:
+        sheet.text(0, y + _BAR_BESIDE - 4, bar.name, "strong")
+        return
     sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
     end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
     _marks(sheet, bar, left, y, _BAR_BESIDE, scale)
-    sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
+    sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text, "halo" if bar.marks else "")
 
 
 def _bar_below(sheet: Sheet, bar: Bar, top: float, scale: float, *, text_style: str) -> None:

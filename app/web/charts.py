@@ -206,6 +206,8 @@ class Part:
     style: str
     amount: float
     title: str = ""
+    name: str = ""
+    """The name of such parts, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,8 @@ class BarMark:
     at: float
     style: str = "mark"
     is_long: bool = False
+    name: str = ""
+    """The name of such strokes, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +233,8 @@ class Bar:
     warning: str = ""
     """A warning for narrow pages, which have no room for the text."""
     marks: tuple[BarMark, ...] = ()
+    is_heading: bool = False
+    """Whether it is the heading of the bars below it, and has no parts."""
 
     @property
     def extent(self) -> float:
@@ -250,6 +256,8 @@ class BarChart:
     """The axis below the bars; None if each bar states its amount. Without one, bars use the full width."""
     no_data: str = NO_DATA
     """The sentence that replaces the chart if it has no bars."""
+    whole_name: str = ""
+    """The name of the available amount, for the legend."""
     origin: Origin = NO_ORIGIN
     width: int = 760
 
@@ -260,8 +268,18 @@ class BarChart:
 
     @property
     def legend(self) -> tuple[LegendItem, ...]:
-        """No signs: the names are next to the bars, and figure captions explain the parts."""
-        return ()
+        """The named parts and strokes of all bars, and the end of the available amount, each name once."""
+        found = [
+            *(
+                LegendItem("area", part.style, part.name)
+                for bar in self.bars
+                for part in bar.parts
+                if part.amount
+            ),
+            *(LegendItem("stroke", mark.style, mark.name) for bar in self.bars for mark in bar.marks),
+            *([LegendItem("stroke", "end", self.whole_name)] if any(bar.whole for bar in self.bars) else []),
+        ]
+        return tuple({item.name: item for item in found if item.name}.values())
 
 
 def today_marks(x_axis: Axis, at: Value) -> tuple[Mark, ...]:
