@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 
 from app.fits.fits import Fit
 from app.web.axes import Linear, Log
@@ -60,7 +61,8 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
     known = [point for point in points if point.residual_bytes is not None]
     used = [point for point in known if point.left_out is None]
     # Scaled by the points used in the fit, because an outlier would flatten all others.
-    most = max(max(abs(point.residual_bytes or 0) for point in used) / MIB * _ROOM, 0.05)
+    farthest = max(abs(point.residual_bytes or 0) for point in used) / MIB
+    most = max(farthest * _ROOM, _most_expected(fit), 0.05)
     step = _round_step(most)
     most = math.ceil(most / step) * step
     return Chart(
@@ -71,7 +73,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         x_axis=x_axis,
         y_axis=Linear(-most, most, steps=(step,), is_signed=True),
         levels=(Level(0, "", style="fitted"),),
-        bands=tuple(_residual_band(fit, x_axis, most)),
+        bands=tuple(_residual_bands(fit, x_axis)),
         lines=tuple(_published_line(fit, x_axis)),
         origin=_origin(fit),
         points=tuple(
@@ -155,22 +157,20 @@ def _fitted_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
             yield Band(points, "fan", ("most entries", "fewest entries"), _interval_name(fit))
 
 
-def _residual_band(fit: Fit, x_axis: Log, most: float) -> Iterable[Band]:
-    """Yield the same band as a distance from the curve [MiB], within the axis."""
-    cost = _cost(fit, fit.ratio[1] / fit.ratio[0])
-    base = fit.base_bytes
-    if base is None or cost is None or not cost.value:
-        return
-    points = []
-    for nth in range(_STEPS + 1):
-        size = x_axis.value(nth / _STEPS)
-        entries = max(size * MIB - base.value, 0.0) / cost.value
-        low, high = (
-            (each_base - base.value + (each_cost - cost.value) * entries) / MIB
-            for each_base, each_cost in ((base.low, cost.low), (base.high, cost.high))
-        )
-        points.append((size, max(low, -most), min(high, most)))
-    yield Band(tuple(points), "fan", ("largest size", "smallest size"), _interval_name(fit))
+def _most_expected(fit: Fit) -> float:
+    """Return the distance that as many allocations keep as the confidence of the fit says [MiB]; 0 if unknown."""
+    if fit.residuals is None:
+        return 0.0
+    return NormalDist().inv_cdf((1 + fit.confidence) / 2) * fit.residuals.deviation_bytes / MIB
+
+
+def _residual_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
+    """Yield the distances of most allocations, assumed to be normally distributed."""
+    most = _most_expected(fit)
+    if most:
+        points = tuple((x_axis.value(share), -most, most) for share in (0.0, 1.0))
+        name = f"{fit.confidence:.0%} of allocations, by their standard deviation".replace("%", " %")
+        yield Band(points, "fan", ("most expected", "least expected"), name)
 
 
 def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:

@@ -18,7 +18,8 @@ from app.web.charts import LABEL_ONLY, Chart, LegendItem, Level, Line, Mark, Spo
 from planner_core.wire import JsonObject
 
 _PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
-_LABEL_PX = 13
+_MIDDLE, _RIGHT_EDGE = 0.5, 0.9
+_LABEL_PX, _CHARACTER_PX = 13, 6.4
 _MOST_DOTTED = 80
 _LINES: dict[str, JsonObject] = {
     "curve": {"color": "--accent", "width": 1.5},
@@ -93,7 +94,8 @@ def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
     }
     if any(chart.are_levels_beside for chart in charts):
         # Plotly does not know the member `narrow`: on narrow pages, charts.js replaces the other value with it.
-        layout["margin"] |= {"r": 150, "narrow": 60}
+        labels = [level.short or level.label for chart in charts for level in chart.levels]
+        layout["margin"] |= {"r": 150, "narrow": round(max(map(len, labels), default=0) * _CHARACTER_PX) + 8}
     traces: list[JsonObject] = []
     for nth, chart in enumerate(charts):
         _panel(chart, nth, len(charts), layout)
@@ -155,7 +157,9 @@ def _panel(chart: Chart, nth: int, number: int, layout: JsonObject) -> None:
             at = _x(mark.at)
             layout["shapes"].append(_stroke("--line-strong", 1, x0=at, x1=at, y0=low, y1=high, yref="paper"))
             if mark.label:
-                layout["annotations"].append(_mark_label(mark, axis=chart.x_axis, top=high))
+                layout["annotations"].append(
+                    _mark_label(mark, chart.x_axis, low if mark.is_label_low else high)
+                )
     height = (layout["height"] - _TOP_PX - _BOTTOM_PX) * (high - low)
     _levels(chart, name, height, layout)
 
@@ -185,11 +189,12 @@ def _levels(chart: Chart, axis: str, height_px: float, layout: JsonObject) -> No
         layout["annotations"].append(_level_label(level, axis, room - place))
 
 
-def _mark_label(mark: Mark, *, axis: Axis, top: float) -> JsonObject:
-    is_left = axis.share(mark.at) > 0.5  # noqa: PLR2004 - the label is on the side with more room
+def _mark_label(mark: Mark, axis: Axis, y: float) -> JsonObject:
+    # Low labels are to the right of their lines, so that labels of two close lines are apart.
+    is_left = axis.share(mark.at) > (_RIGHT_EDGE if mark.is_label_low else _MIDDLE)
     return {
-        "text": mark.label, "x": _x(mark.at), "y": top, "yref": "paper", "xanchor": "right" if is_left else "left",
-        "yanchor": "top", "xshift": -3 if is_left else 3, "showarrow": False, "font": {"size": 11},
+        "text": mark.label, "x": _x(mark.at), "y": y, "yref": "paper", "xanchor": "right" if is_left else "left",
+        "yanchor": "bottom" if mark.is_label_low else "top", "xshift": -3 if is_left else 3, "showarrow": False, "font": {"size": 11},
     }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ NO_ORIGIN = Origin()
 
 @dataclass(frozen=True, slots=True)
 class LegendItem:
-    """A sign of the chart with its name: a line, an area, a vertical line or a spot."""
+    """A sign of the chart with its name: a line, an area, a stroke, a spot or the sign of marks."""
 
     kind: str
     style: str
@@ -188,12 +188,12 @@ class Chart:
 
     @property
     def legend(self) -> tuple[LegendItem, ...]:
-        """The named signs of the chart, each name once; empty if there are fewer than two."""
+        """The named signs of the chart, each name once; without a line that the title names, and a single sign."""
         found = [
-            *(LegendItem("line", line.style, line.name) for line in self.lines),
+            *(LegendItem("line", line.style, line.name) for line in self.lines if line.name != self.title),
             *(LegendItem("area", band.style, band.name) for band in self.bands),
             *(LegendItem("spot", spot.style, spot.name) for spot in self.points),
-            *(LegendItem("spot", mark.sign_style, mark.name) for mark in self.marks if mark.sign),
+            *(LegendItem(mark.sign, mark.sign_style, mark.name) for mark in self.marks if mark.sign),
         ]
         items = tuple({item.name: item for item in found if item.name}.values())
         return items if len(items) > 1 else ()

@@ -11,7 +11,7 @@ from planner_core.units import KIB, MIB
 
 MOST_GROUPS = 8
 """Maximum number of groups in a chart; the tables have all of them."""
-_LONGEST_NAME = 22
+_LONGEST_NAME = 24
 _FARTHEST = 3
 """Storage more than this many times the longest bar is not drawn, because it would shorten all bars."""
 _KIB_PER_MIB = MIB // KIB
@@ -94,7 +94,7 @@ def _bars(group: SizedGroup, longest_kib: int) -> list[Bar]:
 
 
 def _parts(bar: SizedBar) -> tuple[Part, ...]:
-    if bar.initsize_kib is None or bar.size_kib is None:
+    if not bar.initsize_kib or bar.size_kib is None:
         return ()
     return (
         Part("initsize", bar.initsize_kib, f"INITSIZE {_mib(bar.initsize_kib)} MiB", "INITSIZE"),
@@ -108,7 +108,7 @@ def _parts(bar: SizedBar) -> tuple[Part, ...]:
 
 
 def _amounts(bar: SizedBar) -> str:
-    if bar.initsize_kib is None or bar.size_kib is None:
+    if not bar.initsize_kib or bar.size_kib is None:
         return "none"
     return f"{_mib(bar.initsize_kib)} to {_mib(bar.size_kib)} MiB"
 

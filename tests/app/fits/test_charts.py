@@ -18,6 +18,7 @@ from app.forecasts.service import MeasuredDay, Outlook, outlooks
 from app.web.chart_svg import layouts
 from app.web.charts import Chart, Line, Spot, runs
 from planner_core.contracts.files import plain
+from planner_core.units import MIB
 from tests.app.fits.support import (
     MADE_ON,
     QSG,
@@ -188,8 +189,10 @@ def test_fitted_line_is_inside_its_confidence_band(small: Database) -> None:
     assert all(low < (middle[size] or 0) < high for size, low, high in band.points)
     assert band.name == "90 % intervals of base and costs"
     (around,) = residuals.bands
-    assert all(low <= 0 <= high for _, low, high in around.points)
-    assert any(high > low for _, low, high in around.points)
+    assert fit.residuals is not None
+    assert {round(high * MIB) for _, _, high in around.points} == {
+        round(1.644854 * fit.residuals.deviation_bytes)
+    }
     without = replace(fit, base_bytes=None)
     assert charts_of(without)[0].bands == ()
 

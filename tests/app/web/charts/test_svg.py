@@ -103,6 +103,8 @@ def test_legend_has_each_named_sign_once() -> None:
         ("line", "in use"), ("area", "80 % interval"), ("spot", "passed"),
     ]  # fmt: skip
     assert replace(EMPTY, lines=(line,)).legend == (), "a single line needs no legend"
+    titled = replace(EMPTY, title="in use", lines=(line,), bands=(band,))
+    assert titled.legend == (), "the title names the line"
 
 
 def test_values_at_the_pointer_are_read_from_the_axes_of_each_plot() -> None:
