@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.running.texts import printable
-from app.web.charts import Bar, BarChart, BarMark, Part
+from app.web.charts import Bar, BarChart, BarMark, Origin, Part
 from planner_core.findings import SEVERITIES
 from planner_core.running.compare import ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
@@ -222,6 +222,7 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
         description="From INITSIZE to SIZE, with the storage needed; the table below gives the figures.",
         bars=tuple(bars),
         is_beside=True,
+        origin=Origin(source="the plan and the displays and policy that were entered"),
         width=640,
     )
 

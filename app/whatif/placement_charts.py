@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.web.charts import Bar, BarChart, Part
+from app.web.charts import Bar, BarChart, Origin, Part
 from app.web.rendering import grouped, plain
 from planner_core.units import MIB
 from planner_core.whatif.loss import WhiteSpace
@@ -25,7 +25,12 @@ def bar_chart(name: str, title: str, about: str, bars: Sequence[Bar], *, whole_n
     """Return a bar chart whose description consists of the texts of its bars."""
     words = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
     return BarChart(
-        id=name, title=title, description=f"{about} {words}.", bars=tuple(bars), whole_name=whole_name
+        id=name,
+        title=title,
+        description=f"{about} {words}.",
+        bars=tuple(bars),
+        whole_name=whole_name,
+        origin=Origin(source="the plan, calculated by cfplan"),
     )
 
 

@@ -160,7 +160,8 @@
           width,
           height,
           about: { ...root.dataset },
-          shown: range ? axis.words(...range) : "",
+          shown: range && axis.words(...range),
+          isPeriod: kind === "date",
           legend: root.querySelector(".chart-legend"),
         });
         await window.cfplanPictures.download(picture, what, root.dataset.filename);

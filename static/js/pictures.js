@@ -76,12 +76,13 @@
   };
 
   /* Put title, subject and period above a drawing, and its source below it. */
-  const framed = (drawing, { width, height, about, shown = "", legend = null }) => {
+  const framed = (drawing, { width, height, about, shown = null, isPeriod = false, legend = null }) => {
     const style = getComputedStyle(document.body);
     const ink = style.color;
     const family = escaped(style.fontFamily.replace(/"/g, "'"));
     const { title, subject, period, source } = about;
-    const above = [subject, shown || period].filter(Boolean).join(" · ");
+    /* The visible part of a period replaces it; a range of another kind follows it. */
+    const above = [subject, !(shown && isPeriod) && period, shown].filter(Boolean).join(" · ");
     const maker = document.querySelector(".foot-in p")?.textContent.split(",")[0].trim() || "cfplan"; // with its version
     const below = [source && `Source: ${source}.`, `Drawn by ${maker}.`].filter(Boolean).join(" ");
     let y = MARGIN;
