@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from app.web.axes import grouped
-from app.web.charts import Bar, BarChart, Part
+from app.web.charts import Bar, BarChart, Origin, Part
 from planner_core.clusters.answer import QueueDecision
 from planner_core.clusters.decide import DecisionStep
 from planner_core.clusters.displays import DisplayProblem
@@ -146,6 +146,7 @@ def _chart(channels: Sequence[WaitingChannel]) -> BarChart:
             for each in channels
         ),
         is_beside=True,
+        origin=Origin(source="the displays that were entered"),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from app.events.simulate_charts import MOST_LABELS, SHOWN_LIMIT, SIGNS, WROTE, beyond
 from app.web.axes import Axis, Linear, Listed, Time, Value
-from app.web.charts import Chart, Lane, LaneSpot, Level, Line, Mark, Spot
+from app.web.charts import Chart, Lane, LaneSpot, Level, Line, Mark, Origin, Spot
 from app.web.rendering import grouped
 from planner_core.depth_events.sets import EventSet, QueueFacts
 
@@ -50,6 +50,7 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
         ),
         lanes=tuple(Lane(member, _lane_spots(member, places, sets)) for member in _members(sets)),
         note=beyond({name: value for name, value in given.items() if name not in near}),
+        origin=Origin(queue, "", "event messages read by cfplan"),
         height=190,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from app.web.axes import Duration, Linear
-from app.web.charts import Chart, Lane, LaneSpot, Line, Mark, Point, Spot
+from app.web.charts import Chart, Lane, LaneSpot, Line, Mark, Origin, Point, Spot
 from app.web.rendering import grouped
 from planner_core.depth_events.course import Occurrence, QueueAfterStep, SilentMember, Simulation
 from planner_core.depth_events.model import Event
@@ -62,6 +62,7 @@ def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
         points=tuple(_spot(event, has_label=len(events) <= MOST_LABELS) for event in events),
         lanes=tuple(Lane(member, tuple(_lane_spots(events, member))) for member in members),
         note=beyond({name: found[-1][1] for name, found in limits.items() if name not in near}),
+        origin=Origin(queue, "", "timeline simulated by cfplan"),
         height=210,
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 
 from app.fits.fits import Fit
 from app.web.axes import Linear, Log
 from app.web.chart_plotly import ZoomedChart
-from app.web.charts import Chart, Level, Line, Spot
+from app.web.charts import Band, Chart, Level, Line, Origin, Spot
 from app.web.rendering import grouped, plain
-from planner_core.contracts.fits import FitPoint
+from planner_core.contracts.fits import Estimate, FitPoint
 from planner_core.units import MIB
 
 MOST_POINTS = 600
@@ -44,7 +45,9 @@ def _entries(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         description=_entries_in_words(fit, points),
         x_axis=x_axis,
         y_axis=Log.around([point.entries for point in points]),
+        bands=tuple(_fitted_bands(fit, x_axis)),
         lines=tuple(_fitted_lines(fit, x_axis)),
+        origin=_origin(fit),
         points=tuple(
             _spot(point, point.entries, f"{grouped(round(point.entries))} entries")
             for point in _drawn(points)
@@ -58,7 +61,8 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
     known = [point for point in points if point.residual_bytes is not None]
     used = [point for point in known if point.left_out is None]
     # Scaled by the points used in the fit, because an outlier would flatten all others.
-    most = max(max(abs(point.residual_bytes or 0) for point in used) / MIB * _ROOM, 0.05)
+    farthest = max(abs(point.residual_bytes or 0) for point in used) / MIB
+    most = max(farthest * _ROOM, _most_expected(fit), 0.05)
     step = _round_step(most)
     most = math.ceil(most / step) * step
     return Chart(
@@ -69,7 +73,9 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         x_axis=x_axis,
         y_axis=Linear(-most, most, steps=(step,), is_signed=True),
         levels=(Level(0, "", style="fitted"),),
+        bands=tuple(_residual_bands(fit, x_axis)),
         lines=tuple(_published_line(fit, x_axis)),
+        origin=_origin(fit),
         points=tuple(
             _spot(point, (point.residual_bytes or 0) / MIB, _signed(point.residual_bytes or 0))
             for point in _drawn(known)
@@ -90,22 +96,93 @@ def _spot(point: FitPoint, y: float, words: str) -> Spot:
         point.size_bytes / MIB,
         y,
         style="hollow" if point.left_out else "spot",
+        name="left out of the fit" if point.left_out else "allocation in the fit",
         title=f"{point.structure}, {point.first_day} to {point.last_day}{left_out}; {plain(round(point.size_bytes))}, {words}",
     )
 
 
-def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
-    """Return a line for each ratio of elements to entries, within the chart."""
-    if fit.base_bytes is None or fit.bundle_bytes is None:
-        return
-    ratios = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
-    for ratio in sorted(ratios):
-        cost = fit.bundle_bytes.value
-        if fit.entry_bytes is not None and fit.element_bytes is not None:
-            cost = fit.entry_bytes.value + ratio * fit.element_bytes.value
+def _origin(fit: Fit) -> Origin:
+    """Return the coupling facility, the days and the source of the charts for saved pictures."""
+    level = "" if fit.cfcc_level is None else f", CFCC level {fit.cfcc_level}"
+    days = f"{fit.first_day} to {fit.last_day}" if fit.first_day else ""
+    return Origin(
+        f"{fit.coupling_facility or 'unnamed coupling facility'}{level}",
+        days,
+        f"allocations in the uploaded records, curve {fit.version} of nightly run {fit.run_id}",
+    )
+
+
+def _ratios(fit: Fit) -> list[float]:
+    """Return the ratios of elements to entries that have a line."""
+    found = [each.elements_per_entry for each in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
+    return sorted(found)
+
+
+def _cost(fit: Fit, ratio: float) -> Estimate | None:
+    """Return the bytes of an entry with its elements, and their interval."""
+    entry, element = fit.entry_bytes, fit.element_bytes
+    if entry is None or element is None:
+        return fit.bundle_bytes
+    return Estimate(
+        entry.value + ratio * element.value,
+        entry.low + ratio * element.low,
+        entry.high + ratio * element.high,
+    )
+
+
+def _interval_name(fit: Fit) -> str:
+    return f"{fit.confidence:.0%} intervals of base and costs".replace("%", " %")
+
+
+def _fitted_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
+    """Yield the entries for base and costs at the ends of their intervals, for each ratio.
+
+    Both ends at once are less likely than each of them, so that the true curve is in the band at least as often.
+    """
+    for ratio in _ratios(fit):
+        cost = _cost(fit, ratio)
+        if fit.base_bytes is None or cost is None or cost.low <= 0:
+            return
         sizes = [x_axis.value(nth / _STEPS) for nth in range(_STEPS + 1)]
         points = tuple(
-            (size, (size * MIB - fit.base_bytes.value) / cost)
+            (
+                size,
+                (size * MIB - fit.base_bytes.high) / cost.high,
+                (size * MIB - fit.base_bytes.low) / cost.low,
+            )
+            for size in sizes
+            if size * MIB > fit.base_bytes.high
+        )
+        if points:
+            yield Band(points, "fan", ("most entries", "fewest entries"), _interval_name(fit))
+
+
+def _most_expected(fit: Fit) -> float:
+    """Return the distance that as many allocations keep as the confidence of the fit says [MiB]; 0 if unknown."""
+    if fit.residuals is None:
+        return 0.0
+    return NormalDist().inv_cdf((1 + fit.confidence) / 2) * fit.residuals.deviation_bytes / MIB
+
+
+def _residual_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
+    """Yield the distances of most allocations, assumed to be normally distributed."""
+    most = _most_expected(fit)
+    if most:
+        points = tuple((x_axis.value(share), -most, most) for share in (0.0, 1.0))
+        name = f"{fit.confidence:.0%} of allocations, by their standard deviation".replace("%", " %")
+        yield Band(points, "fan", ("most expected", "least expected"), name)
+
+
+def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
+    """Return a line for each ratio of elements to entries, within the chart."""
+    ratios = _ratios(fit)
+    for ratio in ratios:
+        cost = _cost(fit, ratio)
+        if fit.base_bytes is None or cost is None:
+            return
+        sizes = [x_axis.value(nth / _STEPS) for nth in range(_STEPS + 1)]
+        points = tuple(
+            (size, (size * MIB - fit.base_bytes.value) / cost.value)
             for size in sizes
             if size * MIB > fit.base_bytes.value
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from app.forecasts.service import Band, MeasuredDay, Outlook
 from app.web.axes import Linear, Time
 from app.web.chart_plotly import ZoomedChart
 from app.web.charts import Band as Area
-from app.web.charts import Chart, Level, Line, Mark, Spot, with_gaps
+from app.web.charts import Chart, Level, Line, Mark, Origin, Spot, today_marks, with_gaps
 from app.web.rendering import grouped
 from planner_core.contracts.forecasts import Crossing
 
@@ -30,20 +31,28 @@ _LONGEST_LABEL, _LONGEST_SHORT = 22, 9
 _PERCENT = re.compile(r"\d+(?:\.\d+)? %")
 
 
-def outlook_chart(outlook: Outlook) -> ZoomedChart | None:
+def outlook_chart(outlook: Outlook, today: date | None = None) -> ZoomedChart | None:
     """Return the chart of one measure, or None if there are neither measured days nor days ahead."""
     peaks = [each for each in outlook.peaks if each.peak is not None]
     peaks = [each for each in peaks if each.day > outlook.made_on - timedelta(days=HISTORY_DAYS)]
     days = [*(each.day for each in peaks), *(each.day for each in outlook.bands), outlook.made_on]
     if len(days) == 1:
         return None
-    by_day = _chart(outlook, peaks, Time(min(days), max(days)), 1)
+    x_axis = Time(min(days), max(days))
+    marks = (
+        Mark(outlook.made_on, "forecast", style="now"),
+        # Below the other label, because most forecasts are one day old.
+        *(replace(mark, is_label_low=True) for mark in (today_marks(x_axis, today) if today else ())),
+    )
+    by_day = _chart(outlook, peaks, x_axis, 1, marks)
     if (max(days) - min(days)).days <= MOST_BY_DAY:
-        return ZoomedChart((by_day,))
-    return ZoomedChart((_chart(outlook, peaks, Time(min(days), max(days)), _WEEK),), finer=(by_day,))
+        return ZoomedChart((by_day,), name=outlook.key)
+    return ZoomedChart((_chart(outlook, peaks, x_axis, _WEEK, marks),), finer=(by_day,), name=outlook.key)
 
 
-def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: int) -> Chart:
+def _chart(
+    outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: int, marks: tuple[Mark, ...]
+) -> Chart:
     data = max([*(each.peak or 0 for each in peaks), *(band.p90 for band in outlook.bands)])
     known = [each for each in outlook.crossings if each.value is not None]
     near = [each for each in known if (each.value or 0) <= data * FARTHEST]
@@ -58,9 +67,12 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
         key=lambda band: band.p50,
     )
     fan = Area(
-        tuple((each.day, each.p10, each.p90) for _, each in bands), "fan", ("90 % below", "10 % below")
+        tuple((each.day, each.p10, each.p90) for _, each in bands),
+        "fan",
+        ("90 % below", "10 % below"),
+        name="80 % interval",
     )
-    middle = Line(tuple((each.day, each.p50) for _, each in bands), "middle", style="middle")
+    middle = Line(tuple((each.day, each.p50) for _, each in bands), "median estimate", style="middle")
     # Days without records stay a gap; a line across it would look like measurements.
     measured = with_gaps([(each.day, each.peak or 0) for _, each in high], [nth for nth, _ in high])
     return Chart(
@@ -72,9 +84,9 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
         x_axis=x_axis,
         y_axis=Linear.up_to(max([data, *(each.value or 0 for each in near)])),
         bands=(fan,) if bands else (),
-        lines=(*([middle] if bands else []), Line(measured, "peak")),
+        lines=(*([middle] if bands else []), Line(measured, "measured peak")),
         levels=tuple(_level(each, x_axis) for each in near),
-        marks=(Mark(outlook.made_on, "forecast", style="now"),),
+        marks=marks,
         points=tuple(
             Spot(
                 each.dates.p50,
@@ -89,6 +101,11 @@ def _chart(outlook: Outlook, peaks: Sequence[MeasuredDay], x_axis: Time, step: i
         ),
         are_levels_beside=True,
         note=", ".join(far),
+        origin=Origin(
+            f"{outlook.structure} of {outlook.qsg}",
+            f"forecast of {outlook.made_on.isoformat()}",
+            f"daily peaks of the uploaded records and nightly run {outlook.run_id}",
+        ),
         width=1000,
         height=272,
     )

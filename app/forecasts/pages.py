@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
@@ -191,7 +191,7 @@ def _shown(outlook: Outlook) -> OutlookView:
     path = f"{quote(outlook.qsg, safe='')}/{quote(outlook.structure, safe='')}"
     return OutlookView(
         outlook=outlook,
-        chart=outlook_chart(outlook),
+        chart=outlook_chart(outlook, datetime.now(UTC).date()),
         ahead=tuple(_ahead(outlook.bands)),
         last=measured[-1] if measured else None,
         highest=max(measured, key=lambda each: each.peak or 0, default=None),

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 
 from app.plans.result_view import FacilityLine, StructureLine
 from app.web.axes import Linear
-from app.web.charts import Bar, BarChart, BarMark, Chart, ChartRow, ChartWithTable, Level, Line, Part, Spot
+from app.web.charts import (
+    NO_ORIGIN,
+    Bar,
+    BarChart,
+    BarMark,
+    Chart,
+    ChartRow,
+    ChartWithTable,
+    Level,
+    Line,
+    Origin,
+    Part,
+    Spot,
+)
 from app.web.rendering import grouped
 from planner_core.units import KIB
 from planner_core.wire import JsonObject
@@ -17,7 +30,7 @@ MOST_STRUCTURES = 24
 """Maximum number of structures in a chart; the table lists all of them."""
 
 
-def fill_chart(found: JsonObject) -> ChartWithTable | None:
+def fill_chart(found: JsonObject, origin: Origin = NO_ORIGIN) -> ChartWithTable | None:
     """Return the chart of INITSIZE usage against messages, with the offload rules; None if there is nothing to draw."""
     backlog, plain = found.get("messages") or 0, found.get("messages_in_initsize") or 0
     offloaded = found.get("messages_in_initsize_with_offload") or plain
@@ -54,6 +67,7 @@ def fill_chart(found: JsonObject) -> ChartWithTable | None:
             ),
         ),
         points=(Spot(backlog, usage, "large", "point", f"{grouped(backlog)} messages: {usage:.1f} %"),),
+        origin=origin,
         width=760,
         height=244,
     )  # fmt: skip
@@ -81,7 +95,7 @@ def _short(step: JsonObject) -> str:
     return f"over {size // KIB}K offloaded" if size else "all offloaded"
 
 
-def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
+def depth_chart(queues: Sequence[JsonObject], subject: str = "") -> BarChart | None:
     """Return bars up to MAXDEPTH, marked with QDEPTHLO and QDEPTHHI, for the queues with the highest MAXDEPTH."""
     drawn = sorted((each for each in queues if drawn_depth(each)), key=drawn_depth, reverse=True)[:MOST_BARS]
     if not drawn:
@@ -98,6 +112,7 @@ def depth_chart(queues: Sequence[JsonObject]) -> BarChart | None:
         ),
         bars=tuple(_depth_bar(each, last) for each in drawn),
         x_axis=Linear(0, last, "messages"),
+        origin=Origin(subject, "", "depths in the plan, or advised by cfplan"),
     )
 
 

@@ -87,7 +87,7 @@ def depths_of(found: JsonObject, *, first: int = 0, most: int = 100) -> Depths |
     if not advice:
         return None
     queues = advice["queues"]
-    chart = depth_chart(queues)
+    chart = depth_chart(queues, str(found["cfrm_name"]))
     action = advice["action"]
     level = _LEVELS.get(action, f"offload rule {action[5]}" if action.startswith("OFFLD") else action)
     return Depths(

@@ -13,9 +13,11 @@ from app.database.session import SessionDep
 from app.plans import service
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
 from app.plans.stored import StoredVersion
+from app.web.charts import BarChart, Origin
 from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render
+from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from planner_core.plan.sheet import Sheet, SheetFacility, sheet
 from planner_core.sizing.placement import FacilityUse
 
@@ -55,6 +57,7 @@ class SheetPage(Page):
     unknown: Annotated[tuple[str, ...], "Names in the address that are not names of plans"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
     together: Annotated[Sums, "All coupling facilities together"]
+    chart: Annotated[BarChart | None, "The coupling facilities before and after; None if nothing changes"]
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies that cannot be placed"]
     without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
@@ -98,6 +101,7 @@ def show(request: Request, session: SessionDep) -> Response:
         unknown=tuple(unknown),
         sums=sums,
         together=_together(sums),
+        chart=_chart(sums, new, known),
         lines=tuple(facility_line(each.use.storage(), len(each.rows)) for each in new.facilities),
         unplaced=in_words((row.structure, row.is_second_copy) for row in new.unplaced),
         without_preflist=tuple(row.structure for row in new.without_preflist),
@@ -126,6 +130,31 @@ def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
     after = {facility.name: facility.use for facility in new.facilities}
     return tuple(
         Sums(name, *_taken(before.get(name)), *_taken(after.get(name))) for name in sorted({*before, *after})
+    )
+
+
+def _chart(sums: Sequence[Sums], new: Sheet, plans: Sequence[PlanOnSheet]) -> BarChart | None:
+    """Return INITSIZE and SIZE of each coupling facility before and after, within its storage."""
+    storage = {each.name: each.use.storage().size_kib for each in new.facilities}
+    groups = [
+        SizedGroup(
+            each.name,
+            (
+                SizedBar("before", each.before_initsize_kib, each.before_size_kib),
+                SizedBar("after", each.initsize_kib, each.size_kib),
+            ),
+            storage.get(each.name),
+        )
+        for each in sums
+    ]
+    names = ", ".join(f"{plan.name} version {plan.after}" for plan in plans)
+    origin = Origin(f"plans {names}", "", "stored plans")
+    return sizes_chart(
+        "facilities",
+        "Coupling facilities before and after",
+        groups,
+        whole_name="storage of the coupling facility",
+        origin=origin,
     )
 
 

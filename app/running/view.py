@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.running.texts import printable
-from app.web.charts import Bar, BarChart, BarMark, Part
+from app.web.charts import Bar, BarChart, BarMark, Origin, Part
 from planner_core.findings import SEVERITIES
 from planner_core.running.compare import ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
@@ -204,8 +204,12 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
     bars: list[Bar] = []
     for each in structures:
         sizes, allocated = each.result.sizes, each.running.size_bytes if each.running else None
-        need = BarMark(sizes.need_bytes, "need", is_long=True)
-        marks = (need, BarMark(allocated, "allocated", is_long=True)) if allocated else (need,)
+        need = BarMark(sizes.need_bytes, "need", is_long=True, name="needed")
+        marks = (
+            (need, BarMark(allocated, "allocated", is_long=True, name="allocated now"))
+            if allocated
+            else (need,)
+        )
         today = _range("today", _today(each, "INITSIZE"), _today(each, "SIZE"))
         planned = _range("planned", sizes.initsize_bytes, sizes.size_bytes)
         bars += [
@@ -218,6 +222,7 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
         description="From INITSIZE to SIZE, with the storage needed; the table below gives the figures.",
         bars=tuple(bars),
         is_beside=True,
+        origin=Origin(source="the plan and the displays and policy that were entered"),
         width=640,
     )
 
@@ -225,7 +230,7 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
 def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
     if not (isinstance(initsize, int) and isinstance(size, int)):
         return ()
-    return Part("below", initsize), Part(style, max(0, size - initsize))
+    return Part("below", initsize), Part(style, max(0, size - initsize), name=f"{style}, INITSIZE to SIZE")
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:

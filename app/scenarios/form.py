@@ -119,8 +119,9 @@ def changes_of(document: PlanDocument, texts: Mapping[str, str]) -> JsonObject:
     """Return the changes that the texts describe; the core checks them."""
     found = values_of(_PLAN_FIELDS, texts)
     if "growth" in found:
-        # A change replaces the whole growth, so an empty field needs the value of the plan.
-        found["growth"] = {**document.growth.model_dump(), **found["growth"]}
+        # A change replaces the whole growth, so an empty field needs the value of the plan, if the plan has one.
+        planned = {name: value for name, value in document.growth.model_dump().items() if value}
+        found["growth"] = {**planned, **found["growth"]}
     parts = [
         {"name": each.name, **values}
         for each in document.structures

@@ -28,7 +28,7 @@ from app.scenarios.form import (
 )
 from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
-from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
+from app.scenarios.view import MOST_ON_SHEETS, ReportView, ScenarioComparisonView, compared, reported
 from app.web.field_values import digits_in
 from app.web.forms import read_posted
 from app.web.rendering import Page, render, root_path
@@ -87,6 +87,7 @@ class ScenarioReportPage(Page):
     is_of_latest: Annotated[bool, "Whether it is based on the plan's latest version"]
     latest: Annotated[int, "The plan's latest version"]
     answer: Annotated[ReportView, "The report, arranged"]
+    most: Annotated[int, "Number of commands and of findings on the first two sheets"]
 
 
 async def _sent(request: Request) -> dict[str, str]:
@@ -181,6 +182,7 @@ def report(request: Request, session: SessionDep, name: str, scenario: str) -> R
         is_of_latest=found.version == latest,
         latest=latest,
         answer=reported(told),
+        most=MOST_ON_SHEETS,
     )
     return render(request, "scenarios/report.html", page)
 

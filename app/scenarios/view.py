@@ -6,12 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.plans.finding_groups import FindingView, findings_shown
+from app.web.charts import BarChart, Origin
+from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from planner_core.findings import Finding, read_findings
 from planner_core.provenance import Source, read_source
 from planner_core.whatif.scenario_report import (
     ComparisonRow,
     FindingRow,
     ReportDocument,
+    ReportFigure,
+    ReportStructure,
     SavedScenario,
     ScenarioReport,
     SideBySide,
@@ -20,6 +24,9 @@ from planner_core.wire import JsonObject
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
+MOST_ON_SHEETS = 8
+"""Maximum number of findings and of commands on the first two sheets; the appendix has the others."""
+_SIZES = ("INITSIZE", "SIZE")
 RowGroups = tuple[tuple[str, tuple[ComparisonRow, ...]], ...]
 """Rows grouped by structure or loss, each group with its title."""
 
@@ -39,6 +46,8 @@ class ScenarioComparisonView:
     """Number of rows without differences, which are not shown."""
     cut: int
     """Number of rows beyond the limit of the page."""
+    chart: BarChart | None
+    """The sizes of the structures in the plan and in each scenario; None if none differ."""
 
 
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
@@ -60,7 +69,30 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
         said=findings_shown(answer.findings),
         left_out=left_out,
         cut=max(len(figures) - MOST_ROWS, 0) + max(len(answer.finding_rows) - MOST_FINDINGS, 0),
+        chart=_chart(answer),
     )
+
+
+def _chart(answer: SideBySide) -> BarChart | None:
+    """Return the sizes of each structure in the plan and in each scenario."""
+    sizes: dict[str, dict[str, tuple[int | None, ...]]] = {}
+    for row in answer.figures:
+        if row.structure and row.label in _SIZES:
+            sizes.setdefault(row.structure, {})[row.label] = row.values
+    names = ("plan", *(each.name for each in answer.columns))
+    nothing = (None,) * len(names)
+    groups = [
+        SizedGroup(
+            structure,
+            tuple(map(SizedBar, names, *(found.get(label, nothing) for label in _SIZES))),
+        )
+        for structure, found in sizes.items()
+    ]
+    first = answer.columns[0]
+    origin = Origin(
+        f"group {first.result['qsg']}, version {first.version} of the plan", "", "scenarios as saved"
+    )
+    return sizes_chart("scenarios", "Structures in the plan and in each scenario", groups, origin=origin)
 
 
 def _grouped(rows: Sequence[ComparisonRow], without: str) -> RowGroups:
@@ -74,11 +106,26 @@ def _grouped(rows: Sequence[ComparisonRow], without: str) -> RowGroups:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeChange:
+    """A structure whose figures change, with the two sizes of the policy."""
+
+    structure: str
+    initsize: ReportFigure
+    size: ReportFigure
+
+
+@dataclass(frozen=True, slots=True)
 class ReportView:
     """A report, and its parts arranged for the page."""
 
     report: ScenarioReport
     """The report; its stored parts are JSON, perhaps from an earlier release."""
+    sizes: tuple[SizeChange, ...]
+    """Structures whose figures change."""
+    unchanged: tuple[str, ...]
+    """Structures whose figures do not change."""
+    scenario_loss: tuple[str, JsonObject | None, JsonObject] | None
+    """The loss that the scenario examines, as in `losses`; None if it examines none."""
     losses: tuple[tuple[str, JsonObject | None, JsonObject], ...]
     """Title, the loss before (None if the plan does not have the coupling facility), and the loss after."""
     white_space: tuple[tuple[str, JsonObject | None, JsonObject], ...]
@@ -109,17 +156,22 @@ def reported(report: ScenarioReport) -> ReportView:
         *(each.source for each in found),
     )
     facilities = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
-    losses = {(item["kind"], item["lost"]): item for item in told["losses"]["before"]}
+    before = {(item["kind"], item["lost"]): item for item in told["losses"]["before"]}
+    losses = tuple(
+        (
+            item["lost"] if item["kind"] == "coupling_facility" else f"{item['kind']} {item['lost']}",
+            before.get((item["kind"], item["lost"])),
+            item,
+        )
+        for item in told["losses"]["after"]
+    )
+    changed = [item for item in report.structures if any(map(_differs, item.figures))]
     return ReportView(
         report=report,
-        losses=tuple(
-            (
-                item["lost"] if item["kind"] == "coupling_facility" else f"{item['kind']} {item['lost']}",
-                losses.get((item["kind"], item["lost"])),
-                item,
-            )
-            for item in told["losses"]["after"]
-        ),
+        sizes=tuple(map(_size_change, changed)),
+        unchanged=tuple(item.structure for item in report.structures if item not in changed),
+        scenario_loss=next((each for each in losses if each[2]["is_the_scenario"]), None),
+        losses=losses,
         white_space=tuple(
             (item["coupling_facility"], facilities.get(item["coupling_facility"]), item)
             for item in told["white_space"]["after"]
@@ -130,6 +182,15 @@ def reported(report: ScenarioReport) -> ReportView:
         findings_total=len(rest),
         documents=tuple(_documents(report.documents, resting)),
     )
+
+
+def _differs(figure: ReportFigure) -> bool:
+    return figure.before != figure.after
+
+
+def _size_change(item: ReportStructure) -> SizeChange:
+    figures = {figure.figure: figure for figure in item.figures}
+    return SizeChange(item.structure, figures["initsize_kib"], figures["size_kib"])
 
 
 def _unchanged(findings: Sequence[Finding], new: Sequence[Finding]) -> list[Finding]:

@@ -5,9 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from app.usage.observed import PlannedLevels
 from app.usage.periods import DAY, HOUR, Period
 from app.web.axes import Linear, Time, grouped, short
-from app.web.charts import Bar, BarChart, Chart, Line, Mark, Part, Point, with_gaps
+from app.web.charts import (
+    LABEL_ONLY,
+    NO_ORIGIN,
+    Bar,
+    BarChart,
+    Chart,
+    Level,
+    Line,
+    Mark,
+    Origin,
+    Part,
+    Point,
+    today_marks,
+    with_gaps,
+)
 from planner_core.contracts.rollup import SizeBucket
 
 Moments = Sequence[tuple[datetime, float]]
@@ -22,8 +37,11 @@ def time_chart(
     values: Moments,
     limit: Moments = (),
     full: Sequence[tuple[datetime, int]] = (),
+    planned: PlannedLevels | None = None,
+    today: datetime | None = None,
+    origin: Origin = NO_ORIGIN,
 ) -> Chart:
-    """Return the chart of a measure; each limit applies until the next one."""
+    """Return the chart of a measure; each limit applies until the next one, planned levels are shares of the last one."""
     step = HOUR if period.by == "hour" else DAY
     y_axis = Linear.up_to(
         max((value for _, value in (*values, *limit)), default=0.0),
@@ -41,17 +59,24 @@ def time_chart(
             Line(_middles(values, step), name=title),
             *([_limit(limit, period.past)] if limit else []),
         ),
-        marks=tuple(
-            Mark(
-                at + step / 2,
-                sign="flag",
-                style="full-line",
-                sign_style="full-mark",
-                title=_times(times),
-                name="found full",
-            )
-            for at, times in full
+        levels=tuple(_levels(limit, planned)) if limit else (),
+        are_levels_beside=bool(limit),
+        marks=(
+            *(
+                Mark(
+                    at + step / 2,
+                    sign="flag",
+                    style="full-line",
+                    sign_style="full-mark",
+                    title=_times(times),
+                    name="found full",
+                )
+                for at, times in full
+            ),
+            *(today_marks(Time(period.first, period.past), today) if today else ()),
         ),
+        no_data="There are no measurements in this period.",
+        origin=origin,
         width=1000,
         height=172,
     )
@@ -65,14 +90,29 @@ def _middles(values: Moments, step: timedelta) -> tuple[Point, ...]:
 def _limit(limit: Moments, past: datetime) -> Line:
     # The last limit applies until the end of the period, whether or not records follow it.
     points = (*limit, (past, limit[-1][1]))
-    return Line(points, name="of", style="limit", label=f"of {grouped(round(limit[-1][1]))}", is_stepped=True)
+    return Line(points, name="total", style="limit", is_stepped=True, is_limit=True)
+
+
+def _levels(limit: Moments, planned: PlannedLevels | None) -> Iterable[Level]:
+    """Yield the label of the limit, and planned levels from its last change on, because they are shares of it."""
+    begin, total = limit[-1]
+    yield Level(total, f"total {grouped(round(total))}", "total", style=LABEL_ONLY, begin=begin)
+    if planned is None:
+        return
+    full = planned.full_threshold_percent
+    levels = {percent: (f"offload {percent} %", f"{percent} %") for percent in planned.offload_percents}
+    # A rule and FULLTHRESHOLD may have the same percentage: then one line has both names.
+    also = ", offload" if full in levels else ""
+    levels[full] = (f"FULLTHRESHOLD {full} %{also}", f"FULL {full} %")
+    for percent, (label, short_label) in levels.items():
+        yield Level(total * percent / 100, label, short_label, style="threshold", begin=begin)
 
 
 def _times(number: int) -> str:
     return f"{grouped(number)} time{'' if number == 1 else 's'}"
 
 
-def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
+def size_bars(buckets: Sequence[SizeBucket], origin: Origin = NO_ORIGIN) -> BarChart | None:
     """Return the chart of messages by size; None if sizes are unknown."""
     total = sum(bucket.puts for bucket in buckets)
     if not total:
@@ -94,6 +134,7 @@ def size_bars(buckets: Sequence[SizeBucket]) -> BarChart | None:
             for bucket in buckets
         ),
         is_beside=True,
+        origin=origin,
         width=700,
     )
 
@@ -118,7 +159,7 @@ def _in_words(period: Period, title: str, values: Moments, limit: Moments, full:
     else:
         parts = [f"{title}: no measurements."]
     if limit:
-        parts.append(f"of: {_exact(limit[-1][1])}.")
+        parts.append(f"Total: {_exact(limit[-1][1])}.")
     if full:
         steps = f"{len(full)} {period.by}{'' if len(full) == 1 else 's'}"
         parts.append(

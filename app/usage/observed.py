@@ -44,6 +44,15 @@ class ObservedPlacement:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedLevels:
+    """The percentages of a structure at which its plan acts or reports, and the name of the plan."""
+
+    plan: str
+    full_threshold_percent: int
+    offload_percents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Duplexing(Answer):
     """The duplexing of a structure, as last observed. Null means that no record shows it."""
 

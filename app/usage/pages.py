@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
@@ -24,13 +24,14 @@ from app.usage.measured import (
     SmdsFigures,
     UsagePoint,
 )
+from app.usage.observed import PlannedLevels
 from app.usage.periods import Period
 from app.usage.service import Span
 from app.usage.tables import queue_table, queues_table, usage_table
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
-from app.web.charts import BarChart, Chart
+from app.web.charts import BarChart, Chart, Origin
 from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
 from app.web.paging import page_of_address
@@ -110,6 +111,7 @@ class UsagePage(Page):
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "Number of queues"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
+    planned: Annotated[PlannedLevels | None, "The thresholds drawn in the charts; None without a plan"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]
     at: Annotated[str, "Path of this structure's pages"]
@@ -159,6 +161,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
     period, error = _chosen(request, span)
     points = service.structure_usage(session, qsg, structure, period)
     before = service.last_limits(session, qsg, structure, period.first)
+    planned = service.planned_levels(session, qsg, structure)
     queues = service.queue_figures(session, qsg, structure, period)
     at = path_of(qsg, structure)
     query = urlencode(period.query())
@@ -174,12 +177,13 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         highest=tuple(_highest(points)),
         limits=service.last_limits(session, qsg, structure, period.past),
         full=tuple(point for point in reversed(points) if point.structure_full_count),
-        charts=_usage_charts(points, before, period),
+        charts=_usage_charts(points, before, period, planned, _origin(f"{structure} of {qsg}", period)),
         points=points[::-1],
         has_scm=any(point.scm_entries_in_use_max or point.scm_elements_in_use_max for point in points),
         queues=queues[:MOST_QUEUES],
         queues_total=len(queues),
         smds=service.smds_figures(session, qsg, structure, period),
+        planned=planned,
         plans=tuple(service.plans_using(session, {qsg}).get((qsg, structure), ())),
         script=chart_script.of_page(),
         at=at,
@@ -213,6 +217,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
     span = service.queue_span(session, qsg, structure, name)
     period, error = _chosen(request, span)
     points, sizes = service.queue_usage(session, qsg, structure, name, period)
+    origin = _origin(f"{name} in {structure} of {qsg}", period)
     at = path_of(qsg, structure)
     page = QueuePage(
         title=f"{name} in {structure} of {qsg}",
@@ -225,8 +230,8 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
         figures=next(
             (f for f in service.queue_figures(session, qsg, structure, period) if f.queue == name), None
         ),
-        charts=_queue_charts(points, period),
-        bars=size_bars(sizes),
+        charts=_queue_charts(points, period, origin),
+        bars=size_bars(sizes, origin),
         sizes=sizes,
         points=points[::-1],
         script=chart_script.of_page(),
@@ -249,7 +254,11 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
 
 
 def _usage_charts(
-    points: tuple[UsagePoint, ...], before: ObservedTotals | None, period: Period
+    points: tuple[UsagePoint, ...],
+    before: ObservedTotals | None,
+    period: Period,
+    planned: PlannedLevels | None,
+    origin: Origin,
 ) -> ZoomedChart:
     full = [(point.at, point.structure_full_count) for point in points if point.structure_full_count]
     found = []
@@ -262,23 +271,51 @@ def _usage_charts(
         shares = [(p.at, v) for p in points if (v := getattr(p, f"{name}_pct")) is not None]
         limit = held_from(((p.at, getattr(p, f"{name}_total")) for p in points), limit_before, period.first)
         if values or not shares:
-            chart = time_chart(name, title, unit=name, period=period, values=values, limit=limit, full=full)
+            unit = name
         else:  # only a percentage was reported
-            of_all = [(period.first, 100)]
-            chart = time_chart(
-                name, f"{title}, as reported", unit="%", period=period, values=shares, limit=of_all, full=full
+            title, unit, values, limit = f"{title}, as reported", "%", shares, [(period.first, 100)]
+        found.append(
+            time_chart(
+                name,
+                title,
+                unit=unit,
+                period=period,
+                values=values,
+                limit=limit,
+                full=full,
+                planned=planned,
+                today=_now(),
+                origin=origin,
             )
-        found.append(chart)
+        )
     return _zoomed(*found)
 
 
-def _queue_charts(points: Sequence[QueuePoint], period: Period) -> ZoomedChart:
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _origin(subject: str, period: Period) -> Origin:
+    """Return the subject, the period and the source of a chart for saved pictures."""
+    words = f"{period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC"
+    return Origin(subject, words, f"highest value of each {period.by} in the uploaded records")
+
+
+def _queue_charts(points: Sequence[QueuePoint], period: Period, origin: Origin) -> ZoomedChart:
     rates = [(point.at, float(rate)) for point in points if (rate := point.puts_per_s) is not None]
     depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
     title = "Puts a second" if period.by == "hour" else "Puts per second in the busiest hour"
     return _zoomed(
-        time_chart("rate", title, unit="1/s", period=period, values=rates),
-        time_chart("depth", "Highest depth", unit="messages", period=period, values=depths),
+        time_chart("rate", title, unit="1/s", period=period, values=rates, today=_now(), origin=origin),
+        time_chart(
+            "depth",
+            "Highest depth",
+            unit="messages",
+            period=period,
+            values=depths,
+            today=_now(),
+            origin=origin,
+        ),
     )
 
 

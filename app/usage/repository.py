@@ -522,6 +522,16 @@ def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
     return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
 
 
+def latest_documents(session: Session, qsg: str) -> Sequence[AnyRow]:
+    """Return the plans of a group that are not deleted, each with the document of its latest version."""
+    query = (
+        select(Plan.name, PlanVersion.document)
+        .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
+        .where(Plan.deleted_at.is_(None), PlanVersion.qsg == qsg)
+    )
+    return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
+
+
 class Most(NamedTuple):
     """The highest figures of a structure in any hour of a period."""
 

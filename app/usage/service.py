@@ -38,12 +38,16 @@ from app.usage.observed import (
     ObservedAllocation,
     ObservedPlacement,
     ObservedStructure,
+    PlannedLevels,
     compared_sizes,
 )
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
 from planner_core.contracts.rollup import SizeBucket
+from planner_core.document.model import Structure
+from planner_core.limits import limit
 from planner_core.plan.result import PlanResult
+from planner_core.sizing.offload import Rule
 from planner_core.wire import copied
 
 Point = TypeVar("Point")
@@ -253,6 +257,19 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
         for structure in json.loads(plan.result)["structures"]:
             found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
     return found
+
+
+def planned_levels(session: Session, qsg: str, structure: str) -> PlannedLevels | None:
+    """Return the levels of a structure in the first plan, by name, that contains it; None without one."""
+    for plan in repository.latest_documents(session, qsg):
+        for item in json.loads(plan.document)["structures"]:
+            if item["name"] == structure:
+                planned = Structure.model_validate(item)
+                can_offload = planned.cflevel >= limit("cflevel_offload")
+                rules = (Rule(each.usage_over, each.size_over) for each in planned.offload.rules)
+                offload = sorted({rule.threshold for rule in rules if can_offload and rule.is_on})
+                return PlannedLevels(plan.name, planned.full_threshold, tuple(offload))
+    return None
 
 
 def grounds(

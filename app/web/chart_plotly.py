@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from app.web.axes import Axis, Linear, Log, Time, Value, position
-from app.web.charts import Chart, Level, Line, Spot
+from app.web.chart_svg import stacked
+from app.web.charts import LABEL_ONLY, Chart, LegendItem, Level, Line, Mark, Spot
 from planner_core.wire import JsonObject
 
 _PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
-_LABEL_PX = 13
+_MIDDLE, _RIGHT_EDGE = 0.5, 0.9
+_LABEL_PX, _CHARACTER_PX = 13, 6.4
 _MOST_DOTTED = 80
 _LINES: dict[str, JsonObject] = {
     "curve": {"color": "--accent", "width": 1.5},
@@ -45,14 +47,29 @@ class ZoomedChart:
     earlier: str = "Earlier"
     later: str = "Later"
     whole: str = "Everything"
+    name: str = ""
+    """The name of the chart in the address of the page; empty means the identifier of the first chart."""
 
     @property
     def figures(self) -> str:
-        """The figures as JSON: the whole one and the finer one, if any."""
-        found = [figure(self.charts, "; zoom in for days" if self.finer else "")]
-        if self.finer:
-            found.append(figure(self.finer))
+        """The figures as JSON: the whole one and the finer one, if any; none if no chart has values."""
+        charts, finer = (
+            [chart for chart in each if not chart.is_empty] for each in (self.charts, self.finer)
+        )
+        found = [figure(charts, "; zoom in for days" if finer else "")] if charts else []
+        if finer:
+            found.append(figure(finer))
         return json.dumps(found, separators=(",", ":"))
+
+    @property
+    def key(self) -> str:
+        """The parameter of the address of the page that has the range of a zoomed chart."""
+        return f"zoom-{self.name or self.charts[0].id}"
+
+    @property
+    def legend(self) -> tuple[LegendItem, ...]:
+        """The named signs of all charts, each name once."""
+        return tuple({item.name: item for chart in self.charts for item in chart.legend}.values())
 
 
 def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
@@ -77,7 +94,8 @@ def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
     }
     if any(chart.are_levels_beside for chart in charts):
         # Plotly does not know the member `narrow`: on narrow pages, charts.js replaces the other value with it.
-        layout["margin"] |= {"r": 150, "narrow": 60}
+        labels = [level.short or level.label for chart in charts for level in chart.levels]
+        layout["margin"] |= {"r": 150, "narrow": round(max(map(len, labels), default=0) * _CHARACTER_PX) + 8}
     traces: list[JsonObject] = []
     for nth, chart in enumerate(charts):
         _panel(chart, nth, len(charts), layout)
@@ -137,7 +155,11 @@ def _panel(chart: Chart, nth: int, number: int, layout: JsonObject) -> None:
     for mark in chart.marks:
         if not mark.sign:
             at = _x(mark.at)
-            layout["shapes"].append(_stroke("--line-strong", 1, x0=at, x1=at, y0=0, y1=1, yref="paper"))
+            layout["shapes"].append(_stroke("--line-strong", 1, x0=at, x1=at, y0=low, y1=high, yref="paper"))
+            if mark.label:
+                layout["annotations"].append(
+                    _mark_label(mark, chart.x_axis, low if mark.is_label_low else high)
+                )
     height = (layout["height"] - _TOP_PX - _BOTTOM_PX) * (high - low)
     _levels(chart, name, height, layout)
 
@@ -149,19 +171,31 @@ def _heading(chart: Chart) -> str:
 
 def _levels(chart: Chart, axis: str, height_px: float, layout: JsonObject) -> None:
     """Draw horizontal lines, with labels to the right, each label below the previous one."""
-    above = math.inf
-    for level in sorted((each for each in chart.levels if each.label), key=lambda each: -each.value):
+    levels = sorted((each for each in chart.levels if each.label), key=lambda each: -each.value)
+    # Counted from the top of the plot, as the labels are stacked downwards.
+    rooms = [(1 - chart.y_axis.share(level.value)) * height_px for level in levels]
+    placed = stacked(rooms, _LABEL_PX, height_px)
+    for level, room, place in zip(levels, rooms, placed, strict=True):
         y = level.value
-        layout["shapes"].append(
-            _stroke("--ink", 1, xref="paper", x0=0, x1=1, y0=y, y1=y, yref=axis, dash="dash")
-        )
+        if level.style != LABEL_ONLY:
+            ends: dict[str, float | str] = {"xref": "paper", "x0": 0, "x1": 1}
+            if level.begin is not None:
+                ends = {"x0": _x(level.begin), "x1": _x(chart.x_axis.last)}
+            dash = "dot" if level.style == "threshold" else "dash"
+            layout["shapes"].append(_stroke("--ink", 1, **ends, y0=y, y1=y, yref=axis, dash=dash))
         if level.likely:
             first, last = map(_x, level.likely)
             layout["shapes"].append(_stroke("--warning", 4, x0=first, x1=last, y0=y, y1=y, yref=axis))
-        room = chart.y_axis.share(y) * height_px
-        placed = min(room, above - _LABEL_PX)
-        above = placed
-        layout["annotations"].append(_level_label(level, axis, placed - room))
+        layout["annotations"].append(_level_label(level, axis, room - place))
+
+
+def _mark_label(mark: Mark, axis: Axis, y: float) -> JsonObject:
+    # Low labels are to the right of their lines, so that labels of two close lines are apart.
+    is_left = axis.share(mark.at) > (_RIGHT_EDGE if mark.is_label_low else _MIDDLE)
+    return {
+        "text": mark.label, "x": _x(mark.at), "y": y, "yref": "paper", "xanchor": "right" if is_left else "left",
+        "yanchor": "bottom" if mark.is_label_low else "top", "xshift": -3 if is_left else 3, "showarrow": False, "font": {"size": 11},
+    }  # fmt: skip
 
 
 def _level_label(level: Level, axis: str, shift: float) -> JsonObject:

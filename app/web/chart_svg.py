@@ -6,16 +6,18 @@ Each label is placed where it covers no other label, line or sign, if such a pla
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from markupsafe import Markup, escape
 
-from app.web.axes import Axis, Tick, Value, position
-from app.web.charts import Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
+from app.web.axes import Axis, Duration, Linear, Listed, Log, Tick, Time, Value, position
+from app.web.charts import LABEL_ONLY, Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
+from planner_core.wire import JsonObject
 
 NARROW = 358
 """The width of a page of 390 pixels without its margins."""
@@ -90,6 +92,8 @@ class ChartLayout:
     title: str
     description: str
     shapes: tuple[Shape, ...]
+    plots: str = ""
+    """The axes of each plot as JSON, from which a script reads values at the pointer; empty without axes."""
 
 
 def layouts(chart: Chart | BarChart) -> tuple[ChartLayout, ChartLayout]:
@@ -127,7 +131,9 @@ def _draw(chart: Chart, kind: str, width: int) -> ChartLayout:
         plot.labels()
     _x_labels(sheet, ticks, plots[0], foot, chart.x_axis)
     height = foot + _TICKS + (_TITLE if chart.x_axis.title else 0)
-    return sheet.layout(chart.id, math.ceil(height), chart.title, chart.description)
+    found = sheet.layout(chart.id, math.ceil(height), chart.title, chart.description)
+    scales = [scale for plot in plots if (scale := plot.scale())]
+    return replace(found, plots=json.dumps(scales, separators=(",", ":"))) if scales else found
 
 
 def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
@@ -335,6 +341,17 @@ class _Plot:
                 return ticks
         return self.chart.x_axis.ticks(2)
 
+    def scale(self) -> JsonObject | None:
+        """Return the edges and the axes of the plot; None if its x axis lists names."""
+        if isinstance(self.chart.x_axis, Listed):
+            return None
+        edges = (self.left, self.top, self.right, self.bottom)
+        return {
+            "edges": [round(edge, 1) for edge in edges],
+            "x": _scale(self.chart.x_axis),
+            "y": _scale(self.chart.y_axis),
+        }
+
     # ---- what is drawn
 
     def areas(self) -> None:
@@ -395,8 +412,11 @@ class _Plot:
 
     def level(self, level: Level) -> None:
         y, end = self.y(level.value), self.right if level.end is None else self.x(level.end)
-        self.sheet.line(level.style, self.left, y, end, y)
-        self.sheet.ruled.append((self.left, y - 1, end, y + 1))
+        begin = self.left if level.begin is None else self.x(level.begin)
+        if level.style == LABEL_ONLY:
+            return
+        self.sheet.line(level.style, begin, y, end, y)
+        self.sheet.ruled.append((begin, y - 1, end, y + 1))
         if level.likely:
             first, last = (self.within(self.x(at), y) for at in level.likely)
             self.sheet.line("likely", *first, *last)
@@ -412,7 +432,9 @@ class _Plot:
                 places = _stepped(places)
             for piece in _clipped(places, (self.left, self.top, self.right, self.bottom)):
                 thin = _thinned(piece)
-                self.sheet.add("polyline", line.style, points=_text_of(thin))
+                self.sheet.add(
+                    "polyline", line.style, points=_text_of(thin), data_name=line.name or line.label
+                )
                 if line.style != "context":  # a label may be on a faint line
                     self.sheet.take_line(thin)
                 self.drawn.append((line, thin))
@@ -495,13 +517,14 @@ class _Plot:
 
     def level_labels(self, levels: Sequence[Level], frame: Box) -> None:
         """Label levels at the line inside the plot, or outside to the right, each label below the previous one."""
-        taken = -math.inf
+        if self.chart.are_levels_beside:
+            ordered = sorted((level for level in levels if level.label), key=lambda each: -each.value)
+            ys = stacked([self.y(level.value) + 4 for level in ordered], _LABEL_STEP, self.bottom)
+            for level, y in zip(ordered, ys, strict=True):
+                self.sheet.text(self.right + 6, y, _label(level, is_narrow=self.sheet.is_narrow))
+            return
         for level in sorted(levels, key=lambda each: -each.value):
             text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)
-            if self.chart.are_levels_beside:
-                taken = max(y + 4, taken + _LABEL_STEP)
-                self.sheet.text(self.right + 6, taken, text)
-                continue
             width, left = _width(text), self.left + 6
             at_right = self.right - width - 2
             xs = [left, at_right]
@@ -542,6 +565,26 @@ class _Plot:
             for dy in (-8, 16, -22, 30):
                 yield x - width - 4, y + dy
                 yield x + 8, y + dy
+
+
+_KINDS: Mapping[type[Axis], str] = {Log: "log", Time: "time", Duration: "duration"}
+
+
+def _scale(axis: Axis) -> list[str | float]:
+    """Return the kind of an axis, its ends (moments in seconds) and its unit."""
+    unit = axis.suffix if isinstance(axis, Linear) and axis.suffix else axis.title
+    return [_KINDS.get(type(axis), "linear"), position(axis.first), position(axis.last), unit.strip()]
+
+
+def stacked(places: Sequence[float], step: float, last: float) -> list[float]:
+    """Return places in rising order, moved so that they are a step apart and none is beyond the last."""
+    found: list[float] = []
+    for place in places:
+        found.append(max(place, found[-1] + step) if found else place)
+    # A label pushed out of the plot would be next to another chart: it moves up and pushes those above it.
+    for nth in range(len(found) - 1, -1, -1):
+        found[nth] = min(found[nth], last - step * (len(found) - 1 - nth))
+    return found
 
 
 def _text_of(points: Sequence[Place]) -> str:
@@ -649,7 +692,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     sheet = Sheet(width, is_narrow=kind == "narrow")
     longest = max((bar.extent for bar in chart.bars), default=1) or 1
     if chart.is_beside:
-        left = round(max((_width(bar.name) for bar in chart.bars), default=0)) + 10
+        left = round(max((_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
@@ -670,12 +713,15 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
 
 
 def _bar_beside(sheet: Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
+    if bar.is_heading:
+        sheet.text(0, y + _BAR_BESIDE - 4, bar.name, "strong")
+        return
     sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
     end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
     _marks(sheet, bar, left, y, _BAR_BESIDE, scale)
     # A mark beyond the parts would cross the text.
     end = max(end, *(left + mark.at * scale for mark in bar.marks)) if bar.marks else end
-    sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
+    sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text, "halo" if bar.marks else "")
 
 
 def _bar_below(sheet: Sheet, bar: Bar, top: float, scale: float, *, text_style: str) -> None:

@@ -14,6 +14,34 @@ from app.web.axes import Axis, Value
 Point = tuple[Value, float | None]
 """A position on the x axis and its value; None breaks a line there."""
 
+NO_DATA = "There is nothing to draw."
+LABEL_ONLY = "label-only"
+"""The style of a level that labels a line and draws none of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Facts that a saved picture states, because it leaves the page that has them."""
+
+    subject: str = ""
+    """The structure, queue or plan."""
+    period: str = ""
+    """The time of the figures, or the date on which they were calculated."""
+    source: str = ""
+    """The records or the calculation, as a noun phrase."""
+
+
+NO_ORIGIN = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class LegendItem:
+    """A sign of the chart with its name: a line, an area, a stroke, a spot or the sign of marks."""
+
+    kind: str
+    style: str
+    name: str
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -26,6 +54,8 @@ class Line:
     label: str = ""
     is_stepped: bool = False
     """Whether each value holds until the next one, so that the line has steps."""
+    is_limit: bool = False
+    """Whether the line is a limit for other values, and no data of its own."""
     is_label_beside: bool = False
     """Whether the label of a line that ends at the edge of the plot is outside, next to its end."""
     is_label_optional: bool = False
@@ -40,6 +70,8 @@ class Band:
     style: str
     names: tuple[str, str] = ("", "")
     """The names of the upper and the lower line, for the zoomed figure."""
+    name: str = ""
+    """The name of the area, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +83,8 @@ class Level:
     short: str = ""
     """The label on narrow pages, if it differs."""
     style: str = "level"
+    begin: Value | None = None
+    """The position on the x axis at which the line begins; None means at the edge."""
     end: Value | None = None
     """The position on the x axis at which the line ends; None means at the edge."""
     likely: tuple[Value, Value] | None = None
@@ -134,9 +168,35 @@ class Chart:
     """Whether the labels of levels are to the right of the plot."""
     note: str = ""
     """A sentence about values that are too far away to be drawn."""
+    no_data: str = NO_DATA
+    """The sentence that replaces the chart if it has no values."""
+    origin: Origin = NO_ORIGIN
     width: int = 860
     height: int = 200
     """Height of the plot alone, without labels."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the chart has no values; limits alone would need an invented axis."""
+        panels = (self, self.below) if self.below else (self,)
+        return not any(
+            panel.points
+            or any(band.points for band in panel.bands)
+            or any(y is not None for line in panel.lines if not line.is_limit for _, y in line.points)
+            for panel in panels
+        )
+
+    @property
+    def legend(self) -> tuple[LegendItem, ...]:
+        """The named signs of the chart, each name once; without a line that the title names, and a single sign."""
+        found = [
+            *(LegendItem("line", line.style, line.name) for line in self.lines if line.name != self.title),
+            *(LegendItem("area", band.style, band.name) for band in self.bands),
+            *(LegendItem("spot", spot.style, spot.name) for spot in self.points),
+            *(LegendItem(mark.sign, mark.sign_style, mark.name) for mark in self.marks if mark.sign),
+        ]
+        items = tuple({item.name: item for item in found if item.name}.values())
+        return items if len(items) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +206,8 @@ class Part:
     style: str
     amount: float
     title: str = ""
+    name: str = ""
+    """The name of such parts, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +217,8 @@ class BarMark:
     at: float
     style: str = "mark"
     is_long: bool = False
+    name: str = ""
+    """The name of such strokes, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +233,8 @@ class Bar:
     warning: str = ""
     """A warning for narrow pages, which have no room for the text."""
     marks: tuple[BarMark, ...] = ()
+    is_heading: bool = False
+    """Whether it is the heading of the bars below it, and has no parts."""
 
     @property
     def extent(self) -> float:
@@ -190,7 +256,37 @@ class BarChart:
     """Whether names and texts are next to the bars instead of above them."""
     x_axis: Axis | None = None
     """The axis below the bars; None if each bar states its amount. Without one, bars use the full width."""
+    no_data: str = NO_DATA
+    """The sentence that replaces the chart if it has no bars."""
+    whole_name: str = ""
+    """The name of the available amount, for the legend."""
+    origin: Origin = NO_ORIGIN
     width: int = 760
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no bars."""
+        return not self.bars
+
+    @property
+    def legend(self) -> tuple[LegendItem, ...]:
+        """The named parts and strokes of all bars, and the end of the available amount, each name once."""
+        found = [
+            *(
+                LegendItem("area", part.style, part.name)
+                for bar in self.bars
+                for part in bar.parts
+                if part.amount
+            ),
+            *(LegendItem("stroke", mark.style, mark.name) for bar in self.bars for mark in bar.marks),
+            *([LegendItem("stroke", "end", self.whole_name)] if any(bar.whole for bar in self.bars) else []),
+        ]
+        return tuple({item.name: item for item in found if item.name}.values())
+
+
+def today_marks(x_axis: Axis, at: Value) -> tuple[Mark, ...]:
+    """Return the line that marks today, or nothing if today is not on the axis."""
+    return (Mark(at, "today", style="now"),) if 0 <= x_axis.share(at) <= 1 else ()
 
 
 def runs(points: Sequence[Point]) -> list[list[tuple[Value, float]]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.web.axes import Linear
-from app.web.charts import Band, Chart, Lane, LaneSpot, Level, Line, Mark
+from app.web.charts import Band, Chart, Lane, LaneSpot, Level, Line, Mark, Origin
 from app.web.rendering import grouped, plain
 from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes
@@ -109,6 +109,11 @@ def filling_chart(found: FillingUp) -> Chart | None:
         ),
         lanes=(Lane("", signs),) if signs else (),
         below=_offloaded(found) if last.page_parts else None,
+        origin=Origin(
+            found.result.cfrm_name,
+            f"{shown_minutes(found.outage_minutes):g} minutes",
+            "outage simulated by cfplan",
+        ),
         height=210,
     )  # fmt: skip
 

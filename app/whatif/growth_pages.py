@@ -10,13 +10,17 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.fits.kept import curves_in
+from app.web.charts import BarChart, Origin
 from app.web.forms import FormField
 from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
+from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from app.whatif.answers import ask
 from app.whatif.asking import PlanSelection, add_page, answered, status_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
+from planner_core.sizing.structure_result import Sizes
+from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 
 router = APIRouter(include_in_schema=False)
@@ -31,6 +35,7 @@ class UpgradePage(Page):
     fields: Annotated[tuple[FormField, ...], "The changes, as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "Errors that prevent an answer"]
     answer: Annotated[UpgradeAnswer | None, "The plan before and after each change"]
+    chart: Annotated[BarChart | None, "The sizes before and after; None if no size changes"]
 
 
 def _page(
@@ -56,9 +61,31 @@ def _page(
         fields=tuple(form.fields.values()),
         problems=problems,
         answer=answer,
+        chart=None if answer is None else _chart(answer),
     )
     status = status_of(asked, is_wrong=bool(problems or form.wrong))
     return render(request, "whatif/upgrade.html", page, status_code=status)
+
+
+def _chart(answer: UpgradeAnswer) -> BarChart | None:
+    """Return the sizes of each structure as planned and after each step that is possible."""
+    steps = [step for step in answer.steps if not step.refused]
+    after = {
+        (step.key, each.structure): _sized(step.title, each.after.sizes)
+        for step in steps
+        for each in step.structures
+    }
+    groups = []
+    for name, before in {each.structure: each.before for step in steps for each in step.structures}.items():
+        states = (after.get((step.key, name)) for step in steps)
+        bars = (_sized("planned", before.sizes), *(state for state in states if state is not None))
+        groups.append(SizedGroup(name, bars))
+    origin = Origin(f"group {answer.before.document.qsg}", "", "sizes that cfplan calculated for each step")
+    return sizes_chart("steps", "Structures as planned and after each step", groups, origin=origin)
+
+
+def _sized(name: str, sizes: Sizes) -> SizedBar:
+    return SizedBar(name, bytes_to_kib_ceil(sizes.initsize_bytes), bytes_to_kib_ceil(sizes.size_bytes))
 
 
 add_page(router, "/whatif/upgrade", _page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.web.charts import Bar, BarChart, Part
+from app.web.charts import Bar, BarChart, Origin, Part
 from app.web.rendering import grouped, plain
 from planner_core.units import MIB
 from planner_core.whatif.loss import WhiteSpace
@@ -17,13 +17,21 @@ def chart_of(space: Sequence[WhiteSpace]) -> BarChart:
         "Storage and white space of each coupling facility",
         "Bars of storage.",
         list(map(_bar, space)),
+        whole_name="its storage",
     )
 
 
-def bar_chart(name: str, title: str, about: str, bars: Sequence[Bar]) -> BarChart:
+def bar_chart(name: str, title: str, about: str, bars: Sequence[Bar], *, whole_name: str) -> BarChart:
     """Return a bar chart whose description consists of the texts of its bars."""
     words = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
-    return BarChart(id=name, title=title, description=f"{about} {words}.", bars=tuple(bars))
+    return BarChart(
+        id=name,
+        title=title,
+        description=f"{about} {words}.",
+        bars=tuple(bars),
+        whole_name=whole_name,
+        origin=Origin(source="the plan, calculated by cfplan"),
+    )
 
 
 def _bar(each: WhiteSpace) -> Bar:
@@ -31,12 +39,16 @@ def _bar(each: WhiteSpace) -> Bar:
     parts = (
         ("others", each.taken_bytes, "other structures and dump space"),
         ("held", each.used_bytes, "structures of the plan"),
-        ("keep short" if is_short else "keep", each.keep_bytes, "white space to keep"),
+        (
+            "keep short" if is_short else "keep",
+            each.keep_bytes,
+            f"white space to keep{', but there is not enough' if is_short else ''}",
+        ),
     )
     return Bar(
         each.name,
         _text(each),
-        tuple(Part(style, size, f"{words}: {plain(size)}") for style, size, words in parts),
+        tuple(Part(style, size, f"{words}: {plain(size)}", words) for style, size, words in parts),
         each.storage_bytes,
         warning="not enough free space" if is_short else "",
     )

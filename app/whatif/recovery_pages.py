@@ -203,11 +203,17 @@ def _chart(found: Recovery) -> BarChart | None:
                 each.cfrm_name,
                 f"{_minutes(seconds)} of {float(found.recovery_minutes):g} min",
                 (
-                    Part("held", float(backup_s), f"reading the backup: {_minutes(backup_s)} min"),
+                    Part(
+                        "held",
+                        float(backup_s),
+                        f"reading the backup: {_minutes(backup_s)} min",
+                        "reading the backup",
+                    ),
                     Part(
                         "keep short" if is_slow else "keep",
                         float(seconds - backup_s),
                         f"reading the log: {_minutes(seconds - backup_s)} min",
+                        f"reading the log since{', too slow' if is_slow else ''}",
                     ),
                 ),
                 float(goal_s),
@@ -219,4 +225,5 @@ def _chart(found: Recovery) -> BarChart | None:
         "Time to recover each structure",
         "Bars of the time to recover, on the time that is allowed.",
         bars,
+        whole_name="the time allowed",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.web.axes import Linear
-from app.web.charts import Chart, Line, Mark, Spot
+from app.web.charts import Chart, Line, Mark, Origin, Spot
 from app.web.rendering import grouped
 from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
@@ -42,6 +42,7 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
             for number, rule in enumerate(advice.rules, start=1)
             if rule.at_messages is not None and rule.at_messages <= most
         ),
+        origin=Origin(advice.cfrm_name, "", "the plan, and thresholds advised by cfplan"),
         width=760,
         height=220,
     )

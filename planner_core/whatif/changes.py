@@ -107,7 +107,7 @@ def read_changes(changes: object) -> Changes:
     """Check the changes of a scenario.
 
     Raises:
-        InputInvalid: Every problem with its JSON pointer.
+        InputInvalid: Every problem with its JSON pointer, such as growth without a percentage.
     """
     if not isinstance(changes, dict):
         _refuse(FieldProblem("/changes", "must be an object, such as {'cfcc_level': 25}"))
@@ -118,7 +118,21 @@ def read_changes(changes: object) -> Changes:
         _refuse(*(FieldProblem(f"/changes{each.field}", each.message) for each in found))
     if not read.as_json():
         _refuse(FieldProblem("/changes", "must have at least one change"))
+    _check_growth(read.growth)
     return read
+
+
+def _check_growth(growth: Growth | None) -> None:
+    """Refuse growth with one of its two figures, because the default of the other, 0, would mean no growth."""
+    if growth is None:
+        return
+    given = growth.model_fields_set
+    if growth.years and "percent_per_year" not in given:
+        message = "needs the annual growth in percent, such as 10; years alone do not change anything"
+        _refuse(FieldProblem("/changes/growth/percent_per_year", message))
+    if growth.percent_per_year and "years" not in given:
+        message = "needs the number of years, such as 2; a percentage alone does not change anything"
+        _refuse(FieldProblem("/changes/growth/years", message))
 
 
 def applied(document: PlanDocument, changes: Changes) -> PlanDocument:

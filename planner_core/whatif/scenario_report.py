@@ -221,6 +221,7 @@ def _figures(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
 
 
 def _losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
+    yield from _own_losses(kept)
     first = kept[0].result["losses"]["before"]
     lists = [first, *(each.result["losses"]["after"] for each in kept)]
     by_name = [{(item["kind"], item["lost"]): item for item in losses} for losses in lists]
@@ -234,6 +235,23 @@ def _losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
         ):
             values = tuple(None if item is None else read(item) for item in found)
             yield ComparisonRow(label, values, unit, f"Without {name}")
+
+
+def _own_losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
+    """Yield the effects of the loss that each scenario examines; the plan has none."""
+    found = [
+        next((loss for loss in each.result["losses"]["after"] if loss["is_the_scenario"]), None)
+        for each in kept
+    ]
+    if not any(found):
+        return
+    for label, unit, read in (
+        ("Structures that move", None, lambda item: len(item["moves"])),
+        ("Cannot be placed", None, lambda item: len(item["unplaced"])),
+        ("Messages lost", "messages", lambda item: item["messages_gone"]),
+    ):
+        values = (0, *(0 if item is None else read(item) for item in found))
+        yield ComparisonRow(label, values, unit, "The lost coupling facility of each scenario")
 
 
 def _unplaced(item: Mapping[str, Any]) -> str:

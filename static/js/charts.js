@@ -75,29 +75,27 @@
     log: { read: Number, write: (at) => at, words: (from, to) => `${Math.round(10 ** from)} – ${Math.round(10 ** to)} MiB` },
   };
 
-  const save = (content, type, name) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10e3);
-  };
+  /* ---- the range in the address ----
 
-  /* The page's policy lets no picture come from a blob, so the drawing goes through a data address. */
-  const png = (svg, width, height) =>
-    new Promise((resolve, reject) => {
-      const picture = new Image();
-      picture.onload = () => {
-        const canvas = document.createElement("canvas");
-        canvas.width = width * 2;
-        canvas.height = height * 2;
-        const context = canvas.getContext("2d");
-        context.drawImage(picture, 0, 0, canvas.width, canvas.height);
-        canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is empty"))), "image/png");
-      };
-      picture.onerror = () => reject(new Error("the drawing could not be read again"));
-      picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-    });
+     A parameter of the chart has the ends of its x axis, so that a zoomed chart can be shared. Moments are minutes in UTC. */
+  const written = (at, kind) => (kind === "date" ? new Date(at).toISOString().slice(0, 16) : String(Number((10 ** at).toPrecision(6))));
+  const readBack = (text, kind) => (kind === "date" ? (/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : NaN) : Math.log10(Number(text)));
+
+  /* The range of the address, within the whole range; null if there is none, or if it is not one of this chart. */
+  const rangeOf = (key, kind, [first, last]) => {
+    const parts = (new URLSearchParams(location.search).get(key) || "").split("..");
+    const [from, to] = parts.map((part) => readBack(part, kind));
+    if (parts.length !== 2 || !Number.isFinite(from) || !Number.isFinite(to)) return null;
+    const range = [Math.max(from, first), Math.min(to, last)];
+    return range[0] < range[1] ? range : null;
+  };
+  const keep = (key, kind, range) => {
+    const query = new URLSearchParams(location.search);
+    if (range) query.set(key, range.map((at) => written(at, kind)).join(".."));
+    else query.delete(key);
+    const text = query.toString().replaceAll("%3A", ":");
+    history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`);
+  };
 
   const start = async (root) => {
     const plot = root.querySelector(".plot");
@@ -105,13 +103,14 @@
     const tools = root.querySelector(".plot-tools");
     const status = root.querySelector("[data-status]");
     const figures = JSON.parse(root.dataset.figures);
-    if (!figures[0].data.some((each) => each.x.length)) {
+    if (!figures.length || !figures[0].data.some((each) => each.x.length)) {
       root.dataset.state = "ready"; // without data there is nothing to zoom
       return;
     }
-    const axis = AXES[figures[0].layout.xaxis.type];
+    const kind = figures[0].layout.xaxis.type;
+    const axis = AXES[kind];
     const whole = figures[0].layout.xaxis.range.map(axis.read);
-    let range = null;
+    let range = rangeOf(root.dataset.key, kind, whole);
     await load(root.dataset.script, root.dataset.guards);
 
     /* The finer figure has a point for each day: it is drawn as soon as there is room for them. */
@@ -133,8 +132,12 @@
       range = [from, to];
       if (figures.length > 1) await draw();
       else await window.Plotly.relayout(plot, { "xaxis.range": range.map(axis.write) });
-      status.textContent = from <= whole[0] && to >= whole[1] ? "" : axis.words(from, to);
+      const isWhole = from <= whole[0] && to >= whole[1];
+      if (isWhole) range = null;
+      status.textContent = isWhole ? "" : axis.words(from, to);
+      keep(root.dataset.key, kind, range);
     };
+    if (range) status.textContent = axis.words(...range);
     plot.on("plotly_relayout", (change) => {
       if ("xaxis.range[0]" in change) show(...shown());
     });
@@ -152,9 +155,16 @@
       else {
         const { width, height } = plot.layout;
         const address = await window.Plotly.toImage(plot, { format: "svg", width, height });
-        const svg = decodeURIComponent(address.slice(address.indexOf(",") + 1));
-        if (what === "svg") save(svg, "image/svg+xml", `${root.dataset.filename}.svg`);
-        else save(await png(svg, width, height), "image/png", `${root.dataset.filename}.png`);
+        const drawing = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+        const picture = window.cfplanPictures.framed(drawing, {
+          width,
+          height,
+          about: { ...root.dataset },
+          shown: range && axis.words(...range),
+          isPeriod: kind === "date",
+          legend: root.querySelector(".chart-legend"),
+        });
+        await window.cfplanPictures.download(picture, what, root.dataset.filename);
         status.textContent = "Saved.";
       }
     });

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from app.sizing.calculator.charts import chart_of
 from app.sizing.calculator.form import QuickForm
-from app.web.charts import ChartWithTable
+from app.web.charts import ChartWithTable, Origin
 from app.web.rendering import grouped, plain
 from planner_core.document.model import PlanDocument, Queue
 from planner_core.errors import OutputRefused
@@ -245,6 +245,11 @@ def _chart(result: PlanResult) -> ChartWithTable:
         need_bytes=structure.sizes.need_bytes,
         initsize_bytes=structure.sizes.initsize_bytes,
         size_bytes=structure.sizes.size_bytes,
+        origin=Origin(
+            structure.cfrm_name,
+            f"CFCC level {result.document.cfcc_level}",
+            "published figures, calculated by cfplan",
+        ),
     )
 
 

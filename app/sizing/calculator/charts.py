@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from app.web.axes import Log
-from app.web.charts import Chart, ChartRow, ChartWithTable, Level, Line, Spot
+from app.web.charts import NO_ORIGIN, Chart, ChartRow, ChartWithTable, Level, Line, Origin, Spot
 from app.web.rendering import grouped, plain
 from planner_core.sizing.structure_size import Curve, elements_held, messages_that_fit, size_for
 from planner_core.units import KIB, MIB
@@ -21,7 +21,14 @@ DECADES_SHOWN = 5
 
 
 def chart_of(
-    *, curve: Curve, message_bytes: int, messages: int, need_bytes: int, initsize_bytes: int, size_bytes: int
+    *,
+    curve: Curve,
+    message_bytes: int,
+    messages: int,
+    need_bytes: int,
+    initsize_bytes: int,
+    size_bytes: int,
+    origin: Origin = NO_ORIGIN,
 ) -> ChartWithTable:
     """Return the chart of one application structure with one message size."""
     # Extends at least one decade beyond the plan, so that its point is not at the edge.
@@ -50,10 +57,11 @@ def chart_of(
                 for size in sorted(CONTEXT_SIZES_BYTES, reverse=True)
                 if size != message_bytes
             ),
-            _line(curve, message_bytes, decades),
+            _line(curve, message_bytes, decades, name=f"{message_bytes} bytes"),
         ),
         levels=tuple(Level(size / MIB, f"{name} {plain(size)}") for name, size in levels),
         points=(spot,) if messages else (),
+        origin=origin,
         width=760,
         height=256,
     )
@@ -70,14 +78,20 @@ def need_of(messages: float, *, message_bytes: int, curve: Curve) -> int:
 
 
 def _line(
-    curve: Curve, message_bytes: int, decades: Sequence[int], *, label: str = "", style: str = "curve"
+    curve: Curve,
+    message_bytes: int,
+    decades: Sequence[int],
+    *,
+    label: str = "",
+    name: str = "",
+    style: str = "curve",
 ) -> Line:
     steps = range((decades[-1] - decades[0]) * STEPS_PER_DECADE + 1)
     counts = (10.0 ** (decades[0] + step / STEPS_PER_DECADE) for step in steps)
     points = tuple(
         (messages, need_of(messages, message_bytes=message_bytes, curve=curve) / MIB) for messages in counts
     )
-    return Line(points, style=style, label=label, is_label_beside=bool(label), is_label_optional=True)
+    return Line(points, name, style=style, label=label, is_label_beside=bool(label), is_label_optional=True)
 
 
 def _capacities(

@@ -18,6 +18,7 @@ from app.forecasts.service import MeasuredDay, Outlook, outlooks
 from app.web.chart_svg import layouts
 from app.web.charts import Chart, Line, Spot, runs
 from planner_core.contracts.files import plain
+from planner_core.units import MIB
 from tests.app.fits.support import (
     MADE_ON,
     QSG,
@@ -131,6 +132,16 @@ def test_level_beyond_the_chart_is_mentioned_but_not_drawn(outlook: Outlook) -> 
     assert all(each.level in chart.note for each in far)
 
 
+def test_today_is_marked_below_the_day_of_the_forecast(outlook: Outlook) -> None:
+    found = outlook_chart(outlook, MADE_ON + timedelta(days=1))
+    assert found is not None
+    (chart,) = found.charts
+    assert [(mark.label, mark.is_label_low) for mark in chart.marks] == [("forecast", False), ("today", True)]
+    old = outlook_chart(outlook, MADE_ON + timedelta(days=1000))
+    assert old is not None
+    assert len(old.charts[0].marks) == 1
+
+
 def test_charts_have_a_description(outlook: Outlook) -> None:
     words = chart_of(outlook).description
     assert "daily peaks from 2026-07-24 to 2026-11-20" in words
@@ -138,7 +149,8 @@ def test_charts_have_a_description(outlook: Outlook) -> None:
 
 
 def test_chart_without_history_shows_the_forecast_only(outlook: Outlook) -> None:
-    assert [line.name for line in chart_of(replace(outlook, peaks=())).lines] == ["middle", "peak"]
+    names = [line.name for line in chart_of(replace(outlook, peaks=())).lines]
+    assert names == ["median estimate", "measured peak"]
     assert values(chart_of(replace(outlook, peaks=())).lines[1]) == []
     assert outlook_chart(replace(outlook, peaks=(), quantiles={})) is None
 
@@ -166,6 +178,23 @@ def test_curve_chart_shows_points_near_the_line_and_residuals_within_the_axis(sm
     assert [level.value for level in residuals.levels] == [0]
     assert residuals.y_axis.first == -residuals.y_axis.last  # type: ignore[operator]
     assert all(0 <= residuals.y_axis.share(spot.y) <= 1 for spot in spots(residuals, "spot"))
+
+
+def test_fitted_line_is_inside_its_confidence_band(small: Database) -> None:
+    fit = fit_of(small)
+    entries, residuals = charts_of(fit)
+    (band,), (line,) = entries.bands, entries.lines
+    middle = dict(line.points)
+    assert len(band.points) > 10
+    assert all(low < (middle[size] or 0) < high for size, low, high in band.points)
+    assert band.name == "90 % intervals of base and costs"
+    (around,) = residuals.bands
+    assert fit.residuals is not None
+    assert {round(high * MIB) for _, _, high in around.points} == {
+        round(1.644854 * fit.residuals.deviation_bytes)
+    }
+    without = replace(fit, base_bytes=None)
+    assert charts_of(without)[0].bands == ()
 
 
 def test_excluded_distant_point_is_drawn_at_the_edge_of_the_chart(small: Database) -> None:

@@ -134,6 +134,16 @@ def test_scenarios_are_removed_with_their_plan(app: FastAPI) -> None:
         ({"name": "a"}, "input-refused", "/changes"),
         ({"name": "a", "changes": {}}, "input-refused", "/changes"),
         ({"name": "a", "changes": {"cfcc_level": 0}}, "input-refused", "/changes/cfcc_level"),
+        (
+            {"name": "a", "changes": {"growth": {"years": 2}}},
+            "input-refused",
+            "/changes/growth/percent_per_year",
+        ),
+        (
+            {"name": "a", "changes": {"growth": {"percent_per_year": 5}}},
+            "input-refused",
+            "/changes/growth/years",
+        ),
         ({"name": "a", "changes": {"lost": "CF01"}, "version": "1"}, "input-refused", "/version"),
         ({"name": "a", "changes": {"lost": "CF01"}, "note": "n" * 2001}, "input-refused", "/note"),
         ({"name": "a", "changes": {"lost": "CF01"}, "notes": ""}, "input-refused", "/notes"),

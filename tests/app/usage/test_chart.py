@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from app.usage.charts import held_from, size_bars, time_chart
+from app.usage.observed import PlannedLevels
 from app.usage.periods import Period
 from app.web.charts import Chart, runs
 from planner_core.contracts.rollup import SizeBucket
@@ -16,7 +17,12 @@ DAY = Period(at(0), at(24), "hour")
 
 
 def chart(
-    values: dict[int, int], *, limit: dict[int, int] | None = None, full: tuple[int, ...] = ()
+    values: dict[int, int],
+    *,
+    limit: dict[int, int] | None = None,
+    full: tuple[int, ...] = (),
+    planned: PlannedLevels | None = None,
+    today: datetime | None = None,
 ) -> Chart:
     return time_chart(
         "entries",
@@ -26,6 +32,8 @@ def chart(
         values=[(at(hour), value) for hour, value in values.items()],
         limit=[(at(hour), value) for hour, value in (limit or {}).items()],
         full=[(at(hour), 3) for hour in full],
+        planned=planned,
+        today=today,
     )
 
 
@@ -46,8 +54,26 @@ def test_limit_line_is_stepped_and_continues_to_the_end() -> None:
     _, limit = chart({0: 5}, limit={0: 100, 12: 50}).lines
     assert dict(limit.points) == {at(0): 100, at(12): 50, at(24): 50}
     assert limit.is_stepped
-    assert limit.label == "of 50"
     assert limit.style == "limit"
+
+
+def test_limit_is_labeled_with_the_last_total_from_its_last_change_on() -> None:
+    (label,) = chart({0: 5}, limit={0: 100, 12: 50}).levels
+    assert (label.value, label.label, label.short, label.begin) == (50, "total 50", "total", at(12))
+
+
+def test_planned_levels_are_shares_of_the_last_total() -> None:
+    planned = PlannedLevels("SQ03", 80, (70, 80))
+    found = chart({0: 5}, limit={0: 100, 12: 50}, planned=planned)
+    levels = {level.label: level.value for level in found.levels}
+    assert levels == {"total 50": 50, "offload 70 %": 35, "FULLTHRESHOLD 80 %, offload": 40}
+    assert {level.begin for level in found.levels} == {at(12)}
+    assert chart({0: 5}, planned=planned).levels == (), "the total is unknown"
+
+
+@pytest.mark.parametrize(("hour", "marks"), [(12, ["today"]), (25, [])])
+def test_today_is_marked_if_the_period_includes_it(hour: int, marks: list[str]) -> None:
+    assert [mark.label for mark in chart({0: 5}, today=at(hour)).marks] == marks
 
 
 def test_limit_known_before_the_period_applies_until_another_is_observed() -> None:
@@ -73,11 +99,14 @@ def test_hours_with_a_full_structure_are_marked_and_described() -> None:
 def test_description_has_the_figures_of_the_chart() -> None:
     words = chart({0: 1_500, 1: 26_000, 2: 900}, limit={0: 131_072}).description
     assert "from 900 to 26\u202f000, the highest on 2026-11-16 at 01:00 UTC; last 900" in words
-    assert "of: 131\u202f072" in words
+    assert "Total: 131\u202f072" in words
 
 
 def test_empty_chart_states_that_it_is_empty() -> None:
-    assert chart({}).description == "List entries in use: no measurements."
+    found = chart({}, limit={0: 100})
+    assert found.is_empty, "a limit alone would need an invented axis"
+    assert found.description.startswith("List entries in use: no measurements.")
+    assert found.no_data == "There are no measurements in this period."
 
 
 def test_message_size_bars_are_as_long_as_their_share() -> None:

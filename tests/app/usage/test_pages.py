@@ -155,7 +155,7 @@ def test_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
     store(app, [structure_hour(h, entries_in_use_max=None, entries_in_use_pct_max=61.5) for h in (0, 1)])
     found = page(app, STRUCTURE)
     assert "List entries in use, as reported" in found.text
-    assert "of 100" in found.text
+    assert "total 100" in found.text
 
 
 def test_invalid_period_is_reported(measured: FastAPI) -> None:

@@ -72,7 +72,9 @@ def test_forecast_chart_shows_peaks_fan_and_levels_and_zooms_to_days(page: Page)
     drawn(page)
     plot = page.locator("#elements .plot")
     names = "each => each.data.map((trace) => trace.name)"
-    assert plot.evaluate(names) == ["90 % below", "10 % below", "middle", "peak", "passed, median estimate"]
+    assert plot.evaluate(names) == [
+        "90 % below", "10 % below", "median estimate", "measured peak", "passed, median estimate",
+    ]  # fmt: skip
     weeks = plot.evaluate("each => each.data[3].y.filter((value) => value !== null).length")
     assert weeks < 60
     expect(page.locator("#elements .drawn")).to_be_hidden()

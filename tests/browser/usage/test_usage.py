@@ -87,7 +87,7 @@ def test_interactive_chart_replaces_the_static_one(page: Page) -> None:
         "aria-label", re.compile(r"the highest on 2026-11-24 at 12:00 UTC.*found full in 2 hours")
     )
     assert page.evaluate("document.querySelector('.plot').data.map((trace) => trace.name)") == [
-        "List entries in use", "of", "found full", "List elements in use", "of", "found full",
+        "List entries in use", "total", "found full", "List elements in use", "total", "found full",
     ]  # fmt: skip
     assert page.evaluate("document.querySelector('.plot').data[2].text") == [
         "3 times", "3 times",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import pairwise
 
 from app.web.axes import Linear, Log, Time
 from app.web.chart_plotly import ZoomedChart, figure
-from app.web.charts import Band, Chart, Level, Line, Mark, Spot
+from app.web.chart_script import ChartScript
+from app.web.charts import LABEL_ONLY, Band, Chart, Level, Line, Mark, Spot
+from app.web.rendering import environment
 
 DAY = datetime(2026, 11, 16, tzinfo=UTC)
 NEXT = datetime(2026, 11, 17, tzinfo=UTC)
@@ -75,3 +79,53 @@ def test_figures_of_a_zoomed_chart_are_valid_json() -> None:
     assert whole["layout"]["annotations"][0]["text"].endswith("zoom in for days")
     assert finer["layout"]["annotations"][0]["text"] == "List entries in use"
     assert len(json.loads(ZoomedChart((CHART,)).figures)) == 1
+
+
+def test_marks_have_labels_and_levels_begin_where_they_apply() -> None:
+    chart = replace(
+        CHART,
+        marks=(Mark(NEXT, "today", style="now"),),
+        levels=(
+            Level(70, "offload 70 %", begin=NEXT, style="threshold"),
+            Level(90, "total", style=LABEL_ONLY),
+        ),
+    )
+    layout = figure([chart])["layout"]
+    texts = {each["text"]: each for each in layout["annotations"]}
+    assert texts["today"]["x"] == NEXT.timestamp() * 1000
+    assert texts["today"]["xanchor"] == "right", "there is no room to the right"
+    assert {"offload 70 %", "total"} <= texts.keys()
+    _, threshold = layout["shapes"]
+    assert threshold["x0"] == NEXT.timestamp() * 1000
+    assert "xref" not in threshold
+
+
+def test_labels_of_many_levels_stay_within_their_plot() -> None:
+    levels = tuple(Level(nth, f"LEVEL {nth}") for nth in range(8))
+    chart = replace(CHART, levels=levels, marks=(), are_levels_beside=True)
+    layout = figure([chart])["layout"]
+    height = layout["height"] - 26 - 34
+    found = [
+        each["y"] / 100 * height + each["yshift"] for each in layout["annotations"] if "LEVEL" in each["text"]
+    ]
+    assert min(found) >= -0.1
+    assert all(before - after > 12.8 for before, after in pairwise(sorted(found, reverse=True)))
+
+
+def test_empty_charts_are_sentences_next_to_the_others() -> None:
+    empty = replace(CHART, title="Depth", lines=(), marks=(), no_data="Not measured.")
+    found = ZoomedChart((CHART, empty))
+    (only,) = json.loads(found.figures)
+    assert "yaxis2" not in only["layout"]
+    assert json.loads(ZoomedChart((empty,)).figures) == []
+    template = environment().from_string(
+        '{% set url = "".join %}{% from "_charts.html" import zoomed with context %}{{ zoomed(of, script, "f") }}'
+    )
+    script = ChartScript("/script", ())
+    assert "Depth: Not measured." in template.render(of=found, script=script)
+    assert "plotted" not in template.render(of=ZoomedChart((empty,)), script=script)
+
+
+def test_zoomed_chart_has_a_parameter_of_the_address() -> None:
+    assert ZoomedChart((CHART,)).key == "zoom-specimen"
+    assert ZoomedChart((CHART,), name="entries").key == "zoom-entries"

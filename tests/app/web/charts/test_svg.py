@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -9,9 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.web.axes import Linear, Log
+from app.web.axes import Linear, Listed, Log
 from app.web.chart_svg import NARROW, ChartLayout, Shape, layouts
-from app.web.charts import Bar, BarChart, Chart, Lane, LaneSpot, Level, Line, Mark, Part, Point, Spot
+from app.web.charts import (
+    LABEL_ONLY,
+    Band,
+    Bar,
+    BarChart,
+    Chart,
+    Lane,
+    LaneSpot,
+    Level,
+    Line,
+    Mark,
+    Origin,
+    Part,
+    Point,
+    Spot,
+)
 from app.web.rendering import environment
 
 EMPTY = Chart(
@@ -60,6 +76,50 @@ def test_empty_chart_has_only_a_grid() -> None:
     wide, _ = layouts(EMPTY)
     assert {shape.tag for shape in wide.shapes} == {"line", "text"}
     assert len(with_class(wide, "axis")) == 1
+
+
+def test_chart_without_values_is_a_sentence_without_axes() -> None:
+    limits = (Line(((0, 50), (100, 50)), is_limit=True),)
+    empty = replace(EMPTY, lines=limits, levels=(Level(80, "SIZE"),), no_data="No records.")
+    assert "<svg" not in shown(empty)
+    assert "No records." in shown(empty)
+    assert "<svg" in shown(replace(empty, points=(Spot(1, 1),)))
+    assert "No bars." in shown(BarChart(id="b", title="B", description="", bars=(), no_data="No bars."))
+
+
+def test_saved_picture_has_the_origin_of_the_chart() -> None:
+    origin = Origin("APP1 of SQ03", "2026-11-16", 'records of "SYS1"')
+    text = shown(replace(EMPTY, lines=(Line(((0, 0), (9, 9))),), origin=origin))
+    for part in ('data-title="A title"', 'data-subject="APP1 of SQ03"', 'data-period="2026-11-16"'):
+        assert part in text
+    assert 'data-source="records of &#34;SYS1&#34;"' in text
+
+
+def test_legend_has_each_named_sign_once() -> None:
+    line = Line(((0, 0), (9, 9)), "in use")
+    band = Band(((0, 1, 2), (9, 2, 3)), "fan", name="80 % interval")
+    found = replace(EMPTY, lines=(line, line), bands=(band,), points=(Spot(1, 1, name="passed"),)).legend
+    assert [(item.kind, item.name) for item in found] == [
+        ("line", "in use"), ("area", "80 % interval"), ("spot", "passed"),
+    ]  # fmt: skip
+    assert replace(EMPTY, lines=(line,)).legend == (), "a single line needs no legend"
+    titled = replace(EMPTY, title="in use", lines=(line,), bands=(band,))
+    assert titled.legend == (), "the title names the line"
+
+
+def test_values_at_the_pointer_are_read_from_the_axes_of_each_plot() -> None:
+    lines = (Line(((10, 1), (100, 5)), "need"),)
+    chart = replace(EMPTY, x_axis=Log(10, 1000, "MiB"), lines=lines, below=replace(EMPTY, height=84))
+    wide, _ = layouts(chart)
+    upper, lower = json.loads(wide.plots)
+    assert upper["x"] == ["log", 10, 1000, "MiB"]
+    assert upper["y"] == ["linear", 0, 100, ""]
+    assert upper["edges"][3] < lower["edges"][1]
+    (curve,) = with_class(wide, "curve")
+    assert curve.attributes["data-name"] == "need"
+    assert places(curve)[0][0] == upper["edges"][0]
+    named, _ = layouts(replace(EMPTY, x_axis=Listed.of(["a", "b"])))
+    assert named.plots == ""
 
 
 def test_line_breaks_at_gaps_and_a_single_point_is_a_dot() -> None:
@@ -135,6 +195,30 @@ def test_labels_of_close_levels_are_separated_next_to_the_plot() -> None:
         assert [shape.text for shape in found] == [level.label for level in levels]
         assert not [pair for pair in combinations(found, 2) if overlaps(*pair)]
         assert all(box(shape)[2] <= drawing.width + 8 for shape in found)
+
+
+@given(st.lists(st.floats(0, 100), max_size=12))
+@settings(deadline=None, max_examples=40)
+def test_labels_next_to_the_plot_stay_within_its_height(values: list[float]) -> None:
+    levels = tuple(Level(value, f"LEVEL {nth}", "LV") for nth, value in enumerate(values))
+    for drawing in layouts(replace(EMPTY, levels=levels, are_levels_beside=True)):
+        (axis,) = with_class(drawing, "axis")
+        ys = sorted(
+            float(shape.attributes["y"]) for shape in drawing.shapes if shape.text.startswith(("LEVEL", "LV"))
+        )
+        assert all(0 < y <= float(axis.attributes["y1"]) + 4.1 for y in ys)
+        assert all(after - before > 11.8 for before, after in pairwise(ys))
+
+
+def test_level_begins_at_its_position_and_a_label_may_have_no_line() -> None:
+    levels = (Level(50, "70 %", begin=40, style="threshold"), Level(90, "total", style=LABEL_ONLY))
+    wide, _ = layouts(replace(EMPTY, levels=levels, are_levels_beside=True))
+    (line,) = with_class(wide, "threshold")
+    (axis,) = with_class(wide, "axis")
+    width = float(axis.attributes["x2"]) - float(axis.attributes["x1"])
+    assert float(line.attributes["x1"]) == pytest.approx(float(axis.attributes["x1"]) + 0.4 * width, abs=0.2)
+    assert with_class(wide, LABEL_ONLY) == []
+    assert "total" in [shape.text for shape in wide.shapes]
 
 
 def test_optional_label_without_room_is_omitted() -> None:
