@@ -13,7 +13,9 @@ pytestmark = pytest.mark.browser
 
 WIDTHS_PX = (1440, 1024, 390)
 EVERY_PAGE = pytest.mark.parametrize("address", PAGES)
-CALCULATED = [address for address, status in PAGES.items() if address.startswith("/calculator?") and status == 200]
+CALCULATED = [
+    address for address, status in PAGES.items() if address.startswith("/calculator?") and status == 200
+]
 """States of the calculator that differ from its example only in figures, checked with collapsed details."""
 
 

@@ -323,7 +323,9 @@ def test_explanation_is_also_a_page(new_context: NewContext, has_script: bool) -
     fold(page, "need_bytes").click()
     page.get_by_role("link", name="Explanation of Need").locator("visible=true").click()
     expect(page.get_by_role("heading", name="Sources of the figures")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/calculator/explanations\?messages=300000#why-APPLICATION1-need_bytes$"))
+    expect(page).to_have_url(
+        re.compile(r"/calculator/explanations\?messages=300000#why-APPLICATION1-need_bytes$")
+    )
     expect(inputs_of(page, "need_bytes")).to_contain_text("300000")
 
 
