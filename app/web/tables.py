@@ -100,6 +100,8 @@ class Column(Generic[Row]):
     kind: Kind = "text"
     unit: str = ""
     can_sort: bool = True
+    highest: float | None = None
+    """The value at the upper edge of a sparkline, such as 100 for percentages; None: the highest value of its row."""
     place: Place = "page and file"
 
     @property
@@ -182,6 +184,7 @@ class ListView:
     """The parameters of the address without the page."""
     file: str
     """The address of the file; empty if the list has none."""
+    anchor: str = ""
 
 
 # Without slots: Python 3.11 cannot create a parametrized instance, ListTable[Row](...), of a frozen class with slots.
@@ -198,6 +201,10 @@ class ListTable(Generic[Row]):
     search_label: str = ""
     """The label of the field that filters the list; empty if it has none."""
     has_file: bool = True
+    file_path: str = ""
+    """The address of the file, if it is not the path with .csv."""
+    anchor: str = ""
+    """The part of the page to which sorting and filtering lead, such as `#structures`; empty for its top."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -238,7 +245,8 @@ class ListTable(Generic[Row]):
             search=asked.search,
             search_label=self.search_label,
             query=query,
-            file=_address(f"{self.path}.csv", query) if self.has_file else "",
+            file=_address(self.file_path or f"{self.path}.csv", query) if self.has_file else "",
+            anchor=self.anchor,
         )
 
     def file(self, rows: Iterable[Row]) -> Response:
@@ -268,7 +276,7 @@ class ListTable(Generic[Row]):
             column.unit,
             column.kind,
             column.is_right,
-            _address(self.path, query) if column.can_sort else "",
+            _address(self.path, query) + self.anchor if column.can_sort else "",
             direction,
         )
 
@@ -323,7 +331,7 @@ def _shown(column: Column[Any], cell: TableCell) -> ShownCell:
         severity, word = use_severity(value)
         drawing = f"{float(min(max(value, 0), FULL_PERCENT)):g}"
     elif column.kind == "sparkline" and isinstance(value, Sequence) and not isinstance(value, str):
-        drawing = spark_path(value)
+        drawing = spark_path(value, highest=column.highest)
     return ShownCell(
         kind=column.kind,
         is_right=column.is_right,
