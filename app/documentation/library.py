@@ -38,7 +38,7 @@ SHELVES = {
 """The folders of docs/ and their pages in reading order; pages that are not listed follow, sorted by name."""
 SUBJECTS = {
     "how-to": {
-        "quick-calculator": "Plans",
+        "searching": "Plans",
         "losing-a-cf": "What-if questions",
         "what-runs-today": "The running system",
         "uploading": "Measurements",
