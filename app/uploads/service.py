@@ -239,6 +239,8 @@ def read_again(
 
 def read_failed_again(session: Session, batch: str) -> int:
     """Queue a new job for each file of a batch that could not be read; return their number."""
+    # The lock comes first, so that the same request of another user has queued its jobs before, or finds these.
+    job_rows.hold_claims(session)
     failed = repository.failed_in_batch(session, batch)
     for upload_id in failed:
         _queue_ingest(session, upload_id)

@@ -92,7 +92,7 @@
       const rate = (sent - before) / Math.max((performance.now() - begun) / 1000, 0.001);
       const files = items.length > 1 ? `${count("sent")} of ${items.length} files, ` : "";
       const failed = count("failed") ? `${count("failed")} failed, ` : "";
-      setBar("bar-transfer", total ? sent / total : 1, `${files}${failed}${amount(sent)} of ${amount(total)}, ${amount(Math.round(rate))} a second`);
+      setBar("bar-transfer", total ? sent / total : 1, `${files}${failed}${amount(sent)} of ${amount(total)}, ${(rate / MIB).toFixed(1)} MiB a second`);
     };
 
     const sendNext = async (begun, before) => {
@@ -259,9 +259,9 @@
         const now = fresh.getElementById(batch.id);
         if (now && now.innerHTML !== batch.innerHTML && !batch.contains(document.activeElement)) replace(batch, now);
       }
-      const counts = fresh.querySelectorAll("#states .n");
-      document.querySelectorAll("#states .n").forEach((each, at) => {
-        if (counts[at]) each.textContent = counts[at].textContent;
+      const counts = fresh.querySelectorAll("#states .total");
+      document.querySelectorAll("#states .total").forEach((each, at) => {
+        if (counts[at]) replace(each, counts[at]);
       });
       if (changes.length) said.textContent = changes.join(". "); // read out when a state changes, not at each percent
       return Boolean(fresh.getElementById("uploads")?.hasAttribute("data-live"));

@@ -38,7 +38,7 @@ def dump(tmp_path: Path) -> Callable[..., Path]:
 
 def test_tab_reaches_every_control_in_every_state(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, *(dump(orders, name) for name, orders in STATES.items()))
-    expect(page.get_by_role("row", name="failed.smf")).to_contain_text("not read", timeout=60_000)
+    expect(page.get_by_role("row", name="failed.smf")).to_contain_text("Failed", timeout=60_000)
     page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
     for path in ("/uploads", "/new-upload", "/qsg-map", *(f"/uploads/{number}" for number in range(1, 6))):
         page.goto(path)

@@ -15,10 +15,11 @@ from tests.browser.axe import problems_at_every_width
 
 pytestmark = pytest.mark.browser
 
+BATCH = re.compile(r"/uploads\?batch=[0-9a-f]{16}&said=created$")
 LINE = "# " + "x" * 1022 + "\n"
 WATCH = """
 const look = () => {
-  for (const bar of document.querySelectorAll("progress")) {
+  for (const bar of document.querySelectorAll("progress[id]")) {
     const words = document.getElementById(`${bar.id}-words`).textContent;
     window.note(bar.id, bar.hasAttribute("value") ? bar.value : -1, words);
   }
@@ -82,26 +83,26 @@ def test_repeated_dump_opens_its_existing_page(page: Page, dump: Callable[..., P
 
 def test_uploading_several_files_opens_the_list(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump("wait 0\n", "a.smf"), dump("wait 0.1\n", "b.smf"))
-    expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
+    expect(page).to_have_url(BATCH)
     for name in ("a.smf", "b.smf"):
-        expect(page.get_by_role("link", name=name)).to_be_visible()
+        expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
 
 
 def test_list_updates_progress_without_layout_shifts(page: Page, dump: Callable[..., Path]) -> None:
     slow = f"say decoding 1 4\nwait 2\nsay decoding 3 4\nwait 2\ndays {DAY}\n"
     choose_and_send(page, dump(slow, "a.smf"), dump("ask\n", "b.smf"))
-    expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
+    expect(page).to_have_url(BATCH)
     page.evaluate("window.kept = 'the page was not loaded again'")
-    link = page.get_by_role("link", name="a.smf")
+    link = page.get_by_role("link", name="a.smf", exact=True)
     link.focus()
     cells = "[...document.querySelectorAll('th, td')].map((each) => [each.getBoundingClientRect().x, each.offsetWidth])"
     before = page.evaluate(cells)
     row = page.get_by_role("row", name="a.smf")
-    expect(row).to_contain_text("being read, ", timeout=60_000)
-    expect(row.get_by_role("cell", name="read", exact=True)).to_be_visible(timeout=60_000)
-    expect(page.get_by_role("row", name="b.smf")).to_contain_text("needs answers", timeout=60_000)
+    expect(row).to_contain_text("Being read, ", timeout=60_000)
+    expect(row.get_by_role("cell", name="Stored", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("row", name="b.smf")).to_contain_text("Needs your input", timeout=60_000)
     # The page may see that a.smf is read at the same time, because the next upload is read at once.
-    expect(page.locator("#uploads-said")).to_contain_text("b.smf: needs answers")
+    expect(page.locator("#uploads-said")).to_contain_text("b.smf: Needs your input")
     assert page.evaluate("window.kept") == "the page was not loaded again"
     assert page.evaluate(cells) == before
     expect(link).to_be_focused()
