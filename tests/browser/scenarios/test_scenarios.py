@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -105,6 +106,78 @@ def test_number_next_to_a_figure_links_to_its_note_and_document(new_context: New
     expect(note).to_contain_text("Need, read off chart")
     note.get_by_role("link").first.click()
     expect(page.locator("#document-1")).to_contain_text("chart of CSQ_ADMIN sizes")
+
+
+def test_copied_figure_has_no_number_of_its_note(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/more/report")
+    copied = """cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        return getSelection().toString().trim();
+    }"""
+    row = page.get_by_role("region", name="figures before and after").locator("tr", has_text="INITSIZE").first
+    assert row.locator("sup a").first.evaluate(
+        "link => getComputedStyle(link, '::after').content.replace(/[^0-9]/g, '') === link.dataset.number"
+    )
+    assert [cell.evaluate(copied) for cell in row.locator("td").all()] == ["25.0", "26.0", "+1.0"]
+    page.goto(f"{AT}/compare?of=more")
+    row = page.get_by_role("region", name="Table: figures").locator("tr", has_text="INITSIZE").nth(1)
+    assert [cell.evaluate(copied) for cell in row.locator("td").all()] == ["25.0", "26.0"]
+
+
+def test_columns_of_all_tables_of_a_comparison_are_aligned(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(f"{AT}/compare?of=more,outage,duplexed")
+    tables = page.locator("table.side-by-side")
+    edges = tables.evaluate_all(
+        "tables => tables.map(table => [...table.tHead.rows[0].cells].map(cell => Math.round(cell.getBoundingClientRect().right)))"
+    )
+    assert len(edges) >= 4
+    assert all(each == edges[0] for each in edges)
+
+
+def test_scenario_with_a_lost_facility_shows_what_moves(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/outage/report")
+    section = page.get_by_role("region", name="What changes without CF01")
+    expect(section.locator("dl")).to_contain_text(re.compile(r"Structures that move\s*3"))
+    expect(section.get_by_role("row").filter(has_text="SQ03APPLICATION1")).to_contain_text("CF01")
+    page.goto(f"{AT}/more/report")
+    expect(page.get_by_text("What changes without")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scenario", ["more", "outage", "duplexed"])
+def test_report_without_its_appendix_is_printed_on_two_sheets(new_context: NewContext, scenario: str) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/{scenario}/report")
+    whole = sheets(page)
+    page.locator(".appendix").evaluate("each => each.remove()")
+    assert sheets(page) <= 2
+    assert whole > 3, "the appendix is not empty"
+
+
+def sheets(page: Page) -> int:
+    """Return the number of pages of the page as PDF."""
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True)))
+
+
+def test_comparison_is_saved_as_a_picture_with_its_origin(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/compare?of=more")
+    for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save as {kind}").click()
+        content = Path(download.value.path()).read_bytes()
+        assert content.startswith(begins)
+        if kind == "SVG":
+            text = content.decode()
+            assert "Structures in the plan and in each scenario" in text
+            assert "group SQ03, version 1 of the plan" in text
+            assert "Source: scenarios as saved. Drawn by cfplan " in text
+            assert "class=" not in text, "the file has no style sheet"
 
 
 def test_printed_report_has_no_buttons_and_shows_the_addresses_of_documents(

@@ -168,7 +168,55 @@ def test_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
         content = saved.read_bytes()
         assert content.startswith(begins)
         assert len(content) > 5_000
-    assert "List elements in use" in (tmp_path / "SVG").read_text("utf-8")
+    svg = (tmp_path / "SVG").read_text("utf-8")
+    assert "List elements in use" in svg
+    for words in (
+        "List entries in use; List elements in use",
+        "APPLICATION1 of SQ03 \N{MIDDLE DOT} 2026-11-23 00:00 to 2026-11-26 00:00 UTC",
+        "Source: highest value of each hour in the uploaded records. Drawn by cfplan ",
+        ">found full<",
+    ):
+        assert words in svg
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page).to_have_url(re.compile("zoom-entries="))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as SVG").click()
+    assert "APPLICATION1 of SQ03 \N{MIDDLE DOT} 2026-11-23 18:00 \N{EN DASH} 2026-11-25 06:00 UTC" in Path(
+        download.value.path()
+    ).read_text("utf-8")
+
+
+def test_zoom_is_in_the_address_and_restored_from_it(page: Page) -> None:
+    address = f"{STRUCTURE}?from=2026-11-24&to=2026-11-24"
+    page.goto(address)
+    drawn(page)
+    page.get_by_role("button", name="Zoom in").click()
+    zoomed = f"{address}&zoom-entries=2026-11-24T06:00..2026-11-24T18:00"
+    expect(page).to_have_url(re.compile(re.escape(zoomed)))
+    page.goto(zoomed)
+    drawn(page)
+    assert visible_period(page) == ["2026-11-24T06", "2026-11-24T18"]
+    expect(page.get_by_role("status")).to_have_text("2026-11-24 06:00 \N{EN DASH} 2026-11-24 18:00 UTC")
+    page.get_by_role("button", name="Whole period").click()
+    expect(page).to_have_url(re.compile(re.escape(address) + "$"))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x", ["2026-11-24T00", "2026-11-25T00"]),
+        ("a..b", ["2026-11-24T00", "2026-11-25T00"]),
+        ("2026-11-24T18:00..2026-11-24T06:00", ["2026-11-24T00", "2026-11-25T00"]),
+        ("1999-01-01T00:00..2000-01-01T00:00", ["2026-11-24T00", "2026-11-25T00"]),
+        ("2026-11-20T00:00..2026-11-24T06:00", ["2026-11-24T00", "2026-11-24T06"]),
+    ],
+)
+def test_range_in_the_address_that_is_not_one_of_the_chart_is_ignored(
+    page: Page, value: str, shown: list[str]
+) -> None:
+    page.goto(f"{STRUCTURE}?from=2026-11-24&to=2026-11-24&zoom-entries={value}")
+    drawn(page)
+    assert visible_period(page) == shown
 
 
 def test_chart_follows_the_theme_and_the_width(page: Page) -> None:
