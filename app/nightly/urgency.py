@@ -27,6 +27,8 @@ class RankedSeries(NamedTuple):
     structure: Structure
     measure: str
     queue_manager: str
+    crossing_day: date | None
+    """The earliest day on which it is expected to pass a level; None if there is none within the horizon."""
     full: Fullness | None
     used_percent: float | None
 
@@ -63,7 +65,11 @@ def ranked_series(session: Session) -> list[RankedSeries]:
             used_percent=used_percent,
             names=(qsg, structure, measure, queue_manager),
         )
-        ranked.append(RankedSeries(key, number, (qsg, structure), measure, queue_manager, full, used_percent))
+        ranked.append(
+            RankedSeries(
+                key, number, (qsg, structure), measure, queue_manager, crossing_day, full, used_percent
+            )
+        )
     return sorted(ranked, key=lambda each: each.key)
 
 
