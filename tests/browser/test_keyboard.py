@@ -31,6 +31,8 @@ FILES = {
     "/export-plans",
     "/quick/{kind}",
     "/plans/{name}/versions/{number}/files/{file}",
+    "/usage.csv",
+    "/forecasts.csv",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
