@@ -159,13 +159,13 @@ def _full(structures: Iterable[FleetStructure]) -> Iterator[FleetAction]:
 def _full_data_sets(ranked: Iterable[RankedSeries]) -> Iterator[FleetAction]:
     for each in ranked:
         qsg, name = each.structure
-        if each.measure == SMDS and each.full is not None and not has_simulated_name(qsg):
+        if each.row.measure == SMDS and each.full is not None and not has_simulated_name(qsg):
             yield FleetAction(
                 "error",
                 f"{name} of {qsg}",
-                f"Data set of {each.queue_manager}: {each.full.sentence[:1].lower()}{each.full.sentence[1:]}.",
+                f"Data set of {each.row.queue_manager}: {each.full.sentence[:1].lower()}{each.full.sentence[1:]}.",
                 "Show its forecast",
-                f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}#{SMDS}-{each.queue_manager}",
+                f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}#{SMDS}-{each.row.queue_manager}",
             )
 
 

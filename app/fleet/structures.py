@@ -74,13 +74,13 @@ def structures_of(
         lead_time_days: Days that the site needs to make a structure larger.
     """
     series = _first_series(ranked)
-    forecasts = outlooks(session, [each.forecast_id for each in series.values()])
+    forecasts = outlooks(session, [each.number for each in series.values()])
     urgencies = {each.key: each for each in urgency_of_structures(session)}
     rows = {(row.qsg, row.structure): row for row in measured}
     found = []
     for key in {**rows, **dict.fromkeys(series), **dict.fromkeys(planned)}:
         one = series.get(key)
-        forecast = None if one is None else forecasts.get(one.forecast_id)
+        forecast = None if one is None else forecasts.get(one.number)
         urgency = urgencies.get(key) or _urgency_without_hours(key, one, forecast)
         structure = _structure(
             urgency,
@@ -99,12 +99,17 @@ def _first_series(ranked: Iterable[RankedSeries]) -> dict[StructureKey, RankedSe
     found: dict[StructureKey, RankedSeries] = {}
     for each in ranked:
         # Data sets are files of their own: the structure is not full because one of them is.
-        if each.measure == SMDS:
+        if each.row.measure == SMDS:
             continue
         known = found.get(each.structure)
-        if known is None or (each.crossing_day or date.max) < (known.crossing_day or date.max):
+        if known is None or _crossing_day(each) < _crossing_day(known):
             found[each.structure] = each
     return found
+
+
+def _crossing_day(series: RankedSeries) -> date:
+    found: date | None = series.row.earliest_crossing_day
+    return found or date.max
 
 
 def _urgency_without_hours(
