@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Row, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
 from app.jobs.models import JobRun, JobState
@@ -348,19 +348,19 @@ def recent_days(
 
     `structures` limits them to structures with these names; None means all.
     """
-    usage = DailyStructureUsage
+    one = DailyStructureUsage
     found: list[AnyRow] = []
-    # Rows of columns: objects of the table would take three times as long to create, and a site has thousands of days.
-    columns = select(*usage.__table__.columns)
+    # Rows of columns, because a site has thousands of days: objects of the table would take much longer to create.
+    columns = select(
+        one.qsg, one.structure, one.day, one.entries_peak, one.entries_total, one.elements_peak, one.elements_total,
+        one.full_count, one.smds,
+    )  # fmt: skip
     if structures is not None:
-        columns = columns.where(usage.structure.in_(structures))
+        columns = columns.where(one.structure.in_(structures))
     # One statement for many groups, because a site may have hundreds of them.
     for groups in portions(last.items()):
-        of_groups = (
-            and_(usage.qsg == qsg, usage.day > day - timedelta(days=FULL_DAYS)) for qsg, day in groups
-        )
-        query = columns.where(or_(*of_groups))
-        found += session.execute(query.order_by(usage.qsg, usage.structure, usage.day))
+        query = columns.where(or_(*(_is_recent(qsg, day) for qsg, day in groups)))
+        found += session.execute(query.order_by(one.qsg, one.structure, one.day))
     return found
 
 
@@ -376,9 +376,14 @@ def recent_peaks(session: Session, last: Mapping[str, date]) -> Sequence[AnyRow]
     ).group_by(one.qsg, one.structure)
     return [
         row
-        for qsg, day in last.items()
-        for row in session.execute(columns.where(one.qsg == qsg, one.day > day - timedelta(days=FULL_DAYS)))
+        for groups in portions(last.items())
+        for row in session.execute(columns.where(or_(*(_is_recent(qsg, day) for qsg, day in groups))))
     ]
+
+
+def _is_recent(qsg: str, last_day: date) -> ColumnElement[bool]:
+    usage = DailyStructureUsage
+    return and_(usage.qsg == qsg, usage.day > last_day - timedelta(days=FULL_DAYS))
 
 
 def next_limits(session: Session, measures: Sequence[str]) -> Sequence[AnyRow]:

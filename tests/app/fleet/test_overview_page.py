@@ -91,8 +91,8 @@ def test_bars_state_storage_and_the_need_after_a_loss(fleet: FastAPI) -> None:
     found = overview(fleet).one("section", aria_labelledby="h-facilities")
     first, second = found.all("svg")[0].one("desc").text.split(";")
     assert "512 MiB second copies" in first
-    assert first.endswith("0 MiB needed without CF02")
-    assert "second copies" not in second.replace("Structures, second copies", "")
+    assert "needed without" not in first
+    assert "second copies" not in second
     assert "needed without CF01" in second
     table = [cell.text for cell in found.one("tbody").all("th")]
     assert table == ["CF01", "CF02"]
@@ -110,7 +110,7 @@ def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     assert html(fleet, "/?sort=colour").status == 422
     answer = get(fleet, "/fleet.csv?sort=-used&search=SQ04")
     (line,) = csv.DictReader(io.StringIO(answer.text))
-    assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "High use, no forecast")
+    assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "high use, no forecast")
 
 
 def test_nightly_run_shows_its_findings(fleet: FastAPI) -> None:
