@@ -31,6 +31,7 @@ FILES = {
     "/export-plans",
     "/quick/{kind}",
     "/plans/{name}/versions/{number}/files/{file}",
+    "/plans.csv",
     "/usage.csv",
     "/forecasts.csv",
     "/usage/{qsg}/{structure}/usage.csv",
