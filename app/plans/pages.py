@@ -21,6 +21,7 @@ from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.finding_groups import FindingView, only_in
 from app.plans.head import path_of
+from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
@@ -37,7 +38,7 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
-from app.plans.stored import DeletedPlan, PlanSummary, StoredVersion
+from app.plans.stored import DeletedPlan, StoredVersion
 from app.plans.text_view import texts_of
 from app.settings import Settings
 from app.sizing.calculator.answer import Figure, OutputTextView
@@ -47,6 +48,7 @@ from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListView
 from planner_core.document.model import PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding
@@ -68,8 +70,7 @@ MOST_PRINTED_QUEUES = 2_000
 class ListPage(Page):
     """The list of plans, or an introduction if there are none."""
 
-    plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
-    search: Annotated[str, "Search text"]
+    plans: Annotated[ListView, "One page of plans"]
     has_deleted: Annotated[bool, "Whether a plan can be restored"]
     undo: Annotated[DeletedPlan | None, "The plan that was just deleted"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
@@ -164,24 +165,30 @@ class AdvicePage(Page):
 
 @router.get("/plans")
 def plans(request: Request, session: SessionDep) -> Response:
-    """List the plans, sorted by name."""
-    search = request.query_params.get("search", "").strip()[:100]
-    found = service.list_plans(session, page_of_address(request), search=search or None)
+    """List the plans."""
+    asked = PLANS.request(request)
+    found = service.list_plans(session, asked.page, search=asked.search, sort=asked.sort)
     deleted = service.list_deleted(session)
     undone = request.query_params.get("deleted", "")
     context = ListPage(
         title="Plans",
         section="plans",
-        plans=found,
-        search=search,
+        plans=PLANS.view(found, asked),
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
         keep_days=settings_of(request).deleted_days,
         # A search without results is not a first visit, nor is a list whose plans have all been deleted but can be
         # restored.
-        is_empty=found.total == 0 and not search and not deleted,
+        is_empty=found.total == 0 and not asked.search and not deleted,
     )
     return render(request, "plans/list.html", context)
+
+
+@router.get("/plans.csv")
+def plans_file(request: Request, session: SessionDep) -> Response:
+    """Return all plans that match the filter as a file."""
+    asked = PLANS.file_request(request)
+    return PLANS.file(service.list_plans(session, asked.page, search=asked.search, sort=asked.sort).items)
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")

@@ -33,6 +33,7 @@ FILES = {
     "/quick/{kind}",
     "/fleet.csv",
     "/plans/{name}/versions/{number}/files/{file}",
+    "/plans.csv",
     "/usage.csv",
     "/forecasts.csv",
     "/usage/{qsg}/{structure}/usage.csv",
