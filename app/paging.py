@@ -18,9 +18,9 @@ A feature with a list needs four things:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from pydantic import Field
 
@@ -33,6 +33,7 @@ MOST_PAGES = 1_000_000
 USUAL_PER_PAGE = 50
 
 Item = TypeVar("Item")
+Row = TypeVar("Row")
 
 
 class PageRequest(NamedTuple):
@@ -45,6 +46,44 @@ class PageRequest(NamedTuple):
     def offset(self) -> int:
         """The number of items before this page."""
         return (self.page - 1) * self.per_page
+
+
+FIRST_PAGE: Final = PageRequest()
+
+
+class Sort(NamedTuple):
+    """The order of a list: a key that the list declares, and the direction. The names of the rows decide between ties."""
+
+    key: str
+    is_descending: bool = False
+
+    def __str__(self) -> str:
+        """Return the text of an address: `-used` sorts by `used`, the highest first."""
+        return f"-{self.key}" if self.is_descending else self.key
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """The requested part of a list that can be sorted and filtered."""
+
+    page: PageRequest = FIRST_PAGE
+    sort: Sort | None = None
+    """The order; None means the default order of the list."""
+    search: str = ""
+    """A part of the names that are searched; empty for all rows."""
+
+
+def in_order(rows: Iterable[Row], sort: Sort, key: Callable[[Row], Any]) -> list[Row]:
+    """Return rows sorted by a key in the requested direction; rows without a value are last in both directions.
+
+    Rows with equal keys keep their order. The database sorts lists that it also divides into pages
+    (`app.database.ordering`).
+    """
+    known: list[Row] = []
+    unknown: list[Row] = []
+    for row in rows:
+        (unknown if key(row) is None else known).append(row)
+    return sorted(known, key=key, reverse=sort.is_descending) + unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit, FitPage
 from app.plans import repository as plans
-from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.csv_files import Table, csv_text
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from planner_core.contracts.fits import FitPoint

@@ -23,13 +23,13 @@ from app.forecasts.service import (
     Outlook,
     StructureForecast,
 )
-from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.usage import service as usage
 from app.usage.pages import path_of
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render

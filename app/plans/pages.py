@@ -24,7 +24,7 @@ from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import StoredOutputRefused
 from app.plans.finding_groups import FindingView, only_in
 from app.plans.measured import MeasuredLinks, measured_of
-from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
+from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
     ROLES,
     Explanations,
@@ -44,6 +44,7 @@ from app.settings import Settings
 from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
 from app.web.charts import ChartWithTable
+from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,15 +14,11 @@ from openpyxl.utils import get_column_letter
 from app.plans.editor.fields import QUEUE_MORE
 from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
+from app.web.csv_files import FORMULA, Cell, Table
 from app.web.field_values import text_of
 from app.web.forms import FormField
 from planner_core.document.model import MessageSizes
 from planner_core.units import KIB, MIB
-
-Cell = str | int | float | None
-Table = tuple[tuple[str, ...], list[Sequence[Cell]]]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def structures_table(version: StoredVersion) -> Table:
@@ -110,17 +105,6 @@ TABLES = {
 }
 
 
-def csv_text(table: Table) -> str:
-    """Return a table as CSV (RFC 4180)."""
-    # Without the apostrophe, spreadsheets would evaluate such a text as a formula.
-    heading, rows = table
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(heading)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    return file.getvalue()
-
-
 def xlsx_bytes(version: StoredVersion) -> bytes:
     """Return all tables as one workbook with a sheet for each."""
     book = Workbook(write_only=True)
@@ -167,17 +151,13 @@ def _text_only(
 ) -> Iterable[object]:
     """Yield the cells of a row as text cells, so that no input becomes a formula."""
     for value in row:
-        if isinstance(value, str) and value.startswith(_FORMULA):
+        if isinstance(value, str) and value.startswith(FORMULA):
             cell = WriteOnlyCell(sheet, value=value)
             # openpyxl treats a text that begins with = as a formula unless its type is set.
             cell.data_type = "s"
             yield cell
         else:
             yield value
-
-
-def _safe(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _yes(value: bool) -> str:

@@ -11,9 +11,9 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.plans import service
-from app.plans.result_tables import csv_text
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
 from app.plans.stored import StoredVersion
+from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render
 from planner_core.plan.sheet import Sheet, SheetFacility, sheet

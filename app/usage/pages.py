@@ -13,7 +13,6 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.paging import ResultPage
-from app.plans.result_tables import Table, csv_text
 from app.plans.stored import PlanReference
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
@@ -32,6 +31,7 @@ from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
+from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
 
-from app.plans.result_tables import Cell, Table
 from app.usage.measured import QueueFigures, QueuePoint, UsagePoint
 from app.usage.periods import instant
+from app.web.csv_files import Cell, Table
 
 _DIGITS = 3
 # The columns of the files are a separate contract: a new field of a figure must not become a column by itself.

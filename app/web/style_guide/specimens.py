@@ -41,6 +41,7 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.forms import FormField
 from app.web.style_guide.ahead import ahead
+from app.web.style_guide.lists import sorted_list
 from app.web.style_guide.placement import placement
 from app.web.style_guide.questions import questions
 from planner_core.contracts.ingest import QueueManagerGroup, RowCounts
@@ -99,6 +100,7 @@ def specimens() -> Mapping[str, object]:
             hint="Pasted.",
         ),
         "listed": ResultPage[str].of((), 120, PageRequest(2)),
+        "list": sorted_list(),
         "usage": _usage(),
         "report": _report(),
         "ahead": ahead(document),

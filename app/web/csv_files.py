@@ -1,0 +1,28 @@
+"""Tables as CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+Cell = str | int | float | None
+Table = tuple[tuple[str, ...], list[Sequence[Cell]]]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Characters with which a text begins that spreadsheets evaluate as a formula."""
+
+
+def csv_text(table: Table) -> str:
+    """Return a table as CSV (RFC 4180)."""
+    heading, rows = table
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(heading)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def _safe(cell: Cell) -> Cell:
+    # Without the apostrophe, spreadsheets would evaluate such a text as a formula.
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
