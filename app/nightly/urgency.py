@@ -75,7 +75,7 @@ class RecentUsage:
         self._rows = rows
 
     @classmethod
-    def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
+    def of(cls, session: Session, qsg: str | None = None, *, with_data_sets: bool = True) -> RecentUsage:
         """Read the usage of all groups, or of one."""
         # Each group has its own last day: dumps of two groups may be uploaded weeks apart.
         last_days = repository.last_days(session, qsg)
@@ -92,17 +92,7 @@ class RecentUsage:
             return None
         if measure == SMDS:
             return fullness((_data_set(row, queue_manager) for row in rows), last_day=last_day)
-        return fullness(
-            (
-                UsedDay(
-                    row.day,
-                    row.full_count,
-                    ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total)),
-                )
-                for row in rows
-            ),
-            last_day=last_day,
-        )
+        return fullness(map(used_day, rows), last_day=last_day)
 
     def used_percent(self, structure: Structure, measure: str, queue_manager: str) -> float | None:
         """Return the highest percentage of the measure that was in use on these days."""
@@ -112,6 +102,12 @@ class RecentUsage:
             if (percent := _of_measure(row, measure, queue_manager).used_percent) is not None
         ]
         return max(used, default=None)
+
+
+def used_day(row: AnyRow) -> UsedDay:
+    """Return one day of a structure, without its data sets."""
+    pools = ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total))
+    return UsedDay(row.day, row.full_count, pools)
 
 
 def _of_measure(row: AnyRow, measure: str, queue_manager: str) -> UsedDay:
