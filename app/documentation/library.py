@@ -45,7 +45,7 @@ SUBJECTS = {
         "cluster-decisions": "Clusters",
     },
 }
-"""The subjects into which a long folder is divided, by the name of their first page."""
+"""The subjects into which a long folder is divided, by the name of their first page; the first one begins the folder."""
 PURPOSES = {
     "tutorial": "Lessons with example data, from the first plan to the policy",
     "how-to": "Instructions, one page for each task",
@@ -198,7 +198,7 @@ def _groups(folder: str, entries: Sequence[Entry]) -> tuple[Group, ...]:
     """Divide the pages of a folder into subjects."""
     subjects = SUBJECTS.get(folder, {})
     found: dict[str, list[Entry]] = {}
-    title = ""
+    title = next(iter(subjects.values()), "")
     for each in entries:
         title = subjects.get(each.slug.rpartition("/")[2], title)
         found.setdefault(title, []).append(each)

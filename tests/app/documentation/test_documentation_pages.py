@@ -41,7 +41,8 @@ def test_pages_of_a_long_folder_are_grouped_by_subject_in_their_order() -> None:
         assert [group.title for group in shelf.groups] == (list(subjects.values()) or [""])
         if subjects:
             firsts = [group.entries[0].slug for group in shelf.groups]
-            assert firsts == [f"{folder}/{name}" for name in subjects]
+            assert firsts[0] == shelf.entries[0].slug
+            assert firsts[1:] == [f"{folder}/{name}" for name in list(subjects)[1:]]
 
 
 @EVERY_ARTICLE
