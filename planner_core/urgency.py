@@ -80,6 +80,23 @@ class Fullness(Answer):
         return f"Full now, {how_often}" if self.state == "full_now" else f"Full {how_often}"
 
 
+@dataclass(frozen=True, slots=True)
+class NextLimit:
+    """The next limit in the forecasts of a structure."""
+
+    made_on: date
+    horizon_days: int
+    day: date | None
+    """The day on which it is passed, by the median estimate: the day of the forecast if it was passed before; None if
+    none is passed within the horizon.
+    """
+
+    @property
+    def days(self) -> int | None:
+        """The number of days from the forecast; 0 for a limit that was passed before."""
+        return None if self.day is None else (self.day - self.made_on).days
+
+
 def times_of(count: int) -> str:
     """Return a count of times in words: once, 2 times."""
     return "once" if count == 1 else f"{count} times"

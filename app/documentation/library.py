@@ -19,7 +19,8 @@ DOCS_DIR = ROOT / "docs"
 SHELVES = {
     "tutorial": ("end-to-end", "coming-from-cfsizer"),
     "how-to": (
-        "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "scenarios", "losing-a-cf", "upgrades-and-growth",
+        "overview", "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "scenarios",
+        "losing-a-cf", "upgrades-and-growth",
         "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",

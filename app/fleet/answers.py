@@ -18,20 +18,23 @@ from planner_core.units import Mib
 from planner_core.urgency import Fullness
 from planner_core.wire import Answer, Hidden
 
-SOON_DAYS = 30
-"""A limit that is expected within this number of days is reached soon."""
+UrgencyLevel = Literal["full_now", "was_full", "passed", "soon", "later", "none", "high", "unknown"]
+"""How urgent a structure is.
 
-UrgencyLevel = Literal["full_now", "was_full", "passed", "soon", "later", "none", "unknown"]
-URGENCIES: Mapping[UrgencyLevel, tuple[str, str]] = {
-    "full_now": ("Full now", "error"),
-    "was_full": ("Was full", "error"),
-    "passed": ("Limit passed", "warning"),
-    "soon": (f"Limit within {SOON_DAYS} days", "warning"),
-    "later": ("Limit later", "info"),
-    "none": ("No limit expected", ""),
-    "unknown": ("Not known", ""),
+- `full_now`, `was_full`: all of it is in use, or was within the last 7 days of records.
+- `passed`, `soon`, `later`: a limit has been passed, or is expected within the lead time of the site, or after it.
+- `none`: no limit is expected within the horizon of the forecast.
+- `high`: there is no forecast, and 80 % or more is in use.
+- `unknown`: there is no forecast.
+"""
+SEVERITIES: Mapping[UrgencyLevel, Literal["error", "warning"]] = {
+    "full_now": "error",
+    "was_full": "error",
+    "passed": "warning",
+    "soon": "warning",
+    "high": "warning",
 }
-"""Words and severity of each level, the most urgent first."""
+"""The severity of each level that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,6 @@ class NextLimit(Answer):
     dates: Annotated[QuantileDates, Field(description="The same days as dates.")]
     made_on: date
     horizon_days: int
-    key: Hidden[str]
-    """Anchor of the measure on the page of forecasts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +140,23 @@ class FleetStructure(Simulatable):
     @property
     def urgency_text(self) -> str:
         """The urgency in words."""
-        return URGENCIES[self.urgency][0]
+        if self.full is not None:
+            return self.full.sentence
+        limit = self.next_limit
+        if limit is not None and limit.is_passed:
+            return "Limit passed"
+        if limit is not None and limit.days.p50 is not None:
+            return f"Limit in {limit.days.p50} {'day' if limit.days.p50 == 1 else 'days'}"
+        if self.urgency == "none":
+            return f"No limit within {self.horizon_days} days"
+        if self.urgency == "high":
+            return "High use, no forecast"
+        return "No forecast" if self.is_measured else "Not measured"
 
     @property
-    def severity(self) -> str:
-        """The severity that colors the urgency; empty for none."""
-        return URGENCIES[self.urgency][1]
+    def severity(self) -> Literal["", "error", "warning"]:
+        """The severity of the urgency; empty for none."""
+        return SEVERITIES.get(self.urgency, "")
 
 
 @dataclass(frozen=True, slots=True)

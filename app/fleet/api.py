@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from app.database.session import SessionDep
 from app.fleet import service
 from app.fleet.answers import Fleet
+from app.settings import Settings
 from app.web.openapi import problems
 
 router = APIRouter(prefix="/api/v1")
 
 
 @router.get("/fleet", tags=["overview"], summary="Read the overview", responses=problems())
-def fleet(session: SessionDep) -> Fleet:
+def fleet(request: Request, session: SessionDep) -> Fleet:
     """Return the coupling facilities, all structures by urgency, the latest nightly run, open plans, and what to do first."""
-    return service.fleet(session)
+    settings: Settings = request.app.state.settings
+    return service.fleet(session, lead_time_days=settings.lead_time_days)

@@ -11,16 +11,18 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
-from app.fleet import service, view
-from app.fleet.answers import FleetAction, FleetFacility, FleetPlan, FleetRun
+from app.database.session import SessionDep
+from app.fleet import service
+from app.fleet.answers import Fleet, FleetAction, FleetFacility, FleetPlan, FleetRun
 from app.fleet.charts import facilities_chart
-from app.fleet.view import StructureLine
+from app.fleet.lists import STRUCTURES, chosen, page_of, rows_of
 from app.nightly.view import NewestNight, counts_of, newest_night
 from app.paging import ResultPage
+from app.settings import Settings
 from app.sizing.calculator.pages import has_fields, moved, quick_page
 from app.web.charts import BarChart
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListView
 
 router = APIRouter(include_in_schema=False)
 
@@ -32,10 +34,7 @@ class OverviewPage(Page):
     actions: Annotated[tuple[FleetAction, ...], "What to do first, in order"]
     facilities: Annotated[tuple[FleetFacility, ...], "All coupling facilities by name"]
     chart: Annotated[BarChart | None, "The same as bars; None if there are none"]
-    structures: Annotated[ResultPage[StructureLine], "One page of the structures"]
-    order: Annotated[str, "The order of the structures"]
-    orders: Annotated[dict[str, str], "Names of all orders by their keys in the address"]
-    search: Annotated[str, "Text that the names of the structures contain"]
+    structures: Annotated[ListView, "One page of the structures, most urgent first by default"]
     run: Annotated[FleetRun | None, "The latest nightly run; None before the first"]
     run_counts: Annotated[str, "Numbers of its findings in words; empty if there are none"]
     night: Annotated[NewestNight | None, "Findings of the latest successful run; None before the first"]
@@ -65,30 +64,34 @@ def start(request: Request) -> Response:
     return render(request, "fleet/overview.html", page)
 
 
+@router.get("/fleet.csv")
+def structures_file(request: Request, session: SessionDep) -> Response:
+    """Return all structures that match the filter as a file."""
+    asked = STRUCTURES.file_request(request)
+    return STRUCTURES.file(rows_of(chosen(_fleet(request, session).structures, asked), {}))
+
+
+def _fleet(request: Request, session: Session) -> Fleet:
+    settings: Settings = request.app.state.settings
+    return service.fleet(session, lead_time_days=settings.lead_time_days)
+
+
 def _overview(request: Request, session: Session) -> OverviewPage:
-    found = service.fleet(session)
-    order = request.query_params.get("sort", "urgency")
-    order = order if order in view.ORDERS else "urgency"
-    search = request.query_params.get("search", "").strip()[:100]
-    wanted = view.ordered(
-        [each for each in found.structures if search.lower() in f"{each.structure} {each.qsg}".lower()],
-        order,
-    )
-    asked = page_of_address(request)
-    part = wanted[asked.offset : asked.offset + asked.per_page]
-    lines = view.lines(part, service.recent_use(session, part))
+    asked = STRUCTURES.request(request)
+    found = _fleet(request, session)
+    wanted = chosen(found.structures, asked)
+    part = page_of(wanted, asked)
+    rows = rows_of(part, service.recent_use(session, part))
+    run = found.nightly_run
     return OverviewPage(
         title="Overview",
         section="overview",
         actions=found.actions,
         facilities=found.coupling_facilities,
         chart=facilities_chart(found.coupling_facilities) if found.coupling_facilities else None,
-        structures=ResultPage.of(lines, len(wanted), asked),
-        order=order,
-        orders={key: name for key, (name, _) in view.ORDERS.items()},
-        search=search,
-        run=found.nightly_run,
-        run_counts=counts_of(found.nightly_run.finding_counts) if found.nightly_run else "",
+        structures=STRUCTURES.view(ResultPage.of(rows, len(wanted), asked.page), asked),
+        run=run,
+        run_counts=counts_of(run.finding_counts) if run is not None else "",
         night=newest_night(session),
         plans=found.plans[: service.MOST_PLANS],
         plans_omitted=max(len(found.plans) - service.MOST_PLANS, 0),

@@ -1,4 +1,4 @@
-"""The SQL of the overview. Each function executes a fixed number of statements, however many structures there are."""
+"""The SQL of the overview. Each function executes a statement for every few hundred structures or plans, not one for each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, or_, select, tuple_
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
@@ -18,6 +18,8 @@ from app.uploads.models import Upload
 from app.usage.models import HourlyStructureUsage, StoredMeasuredStructure
 
 StructureKey = tuple[str, str]
+MOST_STRUCTURES = 20_000
+"""Maximum number of measured structures on the overview."""
 
 
 def is_anything_stored(session: Session) -> bool:
@@ -41,24 +43,31 @@ class LastPlace(NamedTuple):
 
 def last_places(session: Session) -> Mapping[StructureKey, LastPlace]:
     """Return the last observed coupling facilities of each measured structure."""
-    kept, hours, known = StoredMeasuredStructure, HourlyStructureUsage, aliased(HourlyStructureUsage)
+    kept, hours = StoredMeasuredStructure, HourlyStructureUsage
     # Reading the index backwards finds the hour at once where records of RMF are uploaded.
     last = (
-        select(known.hour)
+        select(hours.hour)
         .where(
-            known.qsg == kept.qsg,
-            known.structure == kept.structure,
-            known.coupling_facilities.is_not(None),
+            hours.qsg == kept.qsg,
+            hours.structure == kept.structure,
+            hours.coupling_facilities.is_not(None),
         )
-        .order_by(known.hour.desc())
+        .order_by(hours.hour.desc())
         .limit(1)
-        .correlate(kept)
         .scalar_subquery()
     )
+    # The limit keeps SQLite from merging the two queries, which would search the last hour again for every hour.
+    found = select(kept.qsg, kept.structure, last.label("hour")).limit(MOST_STRUCTURES).subquery()
     query = select(
-        kept.qsg, kept.structure, hours.coupling_facilities, hours.is_duplexed, hours.size_bytes
-    ).join(hours, (hours.qsg == kept.qsg) & (hours.structure == kept.structure) & (hours.hour == last))
-    return {(row[0], row[1]): LastPlace(*row[2:]) for row in session.execute(query)}
+        hours.qsg, hours.structure, hours.coupling_facilities, hours.is_duplexed, hours.size_bytes
+    ).join(
+        found,
+        and_(hours.qsg == found.c.qsg, hours.structure == found.c.structure, hours.hour == found.c.hour),
+    )
+    return {
+        (row.qsg, row.structure): LastPlace(row.coupling_facilities, row.is_duplexed, row.size_bytes)
+        for row in session.execute(query)
+    }
 
 
 def latest_versions(session: Session) -> Sequence[AnyRow]:
@@ -73,10 +82,13 @@ def latest_versions(session: Session) -> Sequence[AnyRow]:
 
 def contents(session: Session, versions: Iterable[tuple[int, int]]) -> Iterator[AnyRow]:
     """Yield plan, number, document and result of these versions."""
-    of_version = tuple_(PlanVersion.plan_id, PlanVersion.number)
     query = select(PlanVersion.plan_id, PlanVersion.number, PlanVersion.document, PlanVersion.result)
     for some in portions(versions):
-        yield from session.execute(query.where(of_version.in_(some)))
+        # Databases search the index for each of these conditions, but not for a list of pairs.
+        of_versions = (
+            and_(PlanVersion.plan_id == plan, PlanVersion.number == number) for plan, number in some
+        )
+        yield from session.execute(query.where(or_(*of_versions)))
 
 
 def days_of(
@@ -90,8 +102,10 @@ def days_of(
     )  # fmt: skip
     found: dict[StructureKey, list[AnyRow]] = {}
     for some in portions(structures):
-        of_some = query.where(tuple_(usage.qsg, usage.structure).in_(some), usage.day >= since)
-        for row in session.execute(of_some.order_by(usage.qsg, usage.structure, usage.day)):
+        of_some = or_(
+            *(and_(usage.qsg == qsg, usage.structure == name, usage.day >= since) for qsg, name in some)
+        )
+        for row in session.execute(query.where(of_some).order_by(usage.qsg, usage.structure, usage.day)):
             found.setdefault((row.qsg, row.structure), []).append(row)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -15,7 +14,6 @@ from sqlalchemy.orm import Session
 from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.answers import (
-    SOON_DAYS,
     Fleet,
     FleetAction,
     FleetFacility,
@@ -27,33 +25,26 @@ from app.fleet.answers import (
     fuller,
 )
 from app.fleet.facilities import MeasuredPlace, PlannedGroup, placed
+from app.fleet.outlooks import ForecastOutlook, outlooks
 from app.fleet.planned import planned_groups
-from app.forecasts.service import MEASURES, first_crossing
 from app.jobs.models import JobState
-from app.nightly import repository as night_rows
 from app.nightly import service as nightly
-from app.nightly.models import StoredForecast
-from app.nightly.urgency import RankedSeries, ranked_series
+from app.nightly.urgency import SMDS, RankedSeries, ranked_series
 from app.paging import PageRequest
 from app.usage import repository as usage_rows
 from app.usage.measured import share
-from planner_core.contracts.files import parsed
-from planner_core.contracts.forecasts import Crossing
+from app.web.tables import FULL_PERCENT, HIGH_PERCENT
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 from planner_core.simulated import has_simulated_name
-from planner_core.urgency import FULL_DAYS, Fullness, UrgencyKey, urgency_key
+from planner_core.urgency import FULL_DAYS, Fullness, UrgencyKey, UsedDay, urgency_key
 
 StructureKey = tuple[str, str]
-MOST_STRUCTURES = 20_000
 MOST_PLANS = 20
 MOST_ACTIONS = 8
 MOST_OF_A_KIND = 3
 """Maximum number of actions of one kind, so that thirty full structures do not hide a failed nightly run."""
 MOST_COMPARED = 10
 """Maximum number of plans in the address of a question about all of them."""
-PASSED_PERCENT = 85
-"""The share in use from which a structure without a forecast counts as past a limit: FULLTHRESHOLD in IBM's examples."""
-FULL_PERCENT = 100
 Item = TypeVar("Item")
 
 
@@ -62,12 +53,19 @@ def is_empty(session: Session) -> bool:
     return not repository.is_anything_stored(session)
 
 
-def fleet(session: Session) -> Fleet:
-    """Return everything that the overview shows."""
+def fleet(session: Session, *, lead_time_days: int) -> Fleet:
+    """Return everything that the overview shows.
+
+    Args:
+        session: The session of the request.
+        lead_time_days: Days that the site needs to make a structure larger; a limit within them is urgent.
+    """
     versions = repository.latest_versions(session)
     groups = planned_groups(session, versions)
     qsgs = {each.name: each.qsg for each in versions}
-    measured = usage_rows.page_of_structures(session, search=None, offset=0, limit=MOST_STRUCTURES).rows
+    measured = usage_rows.page_of_structures(
+        session, search=None, offset=0, limit=repository.MOST_STRUCTURES
+    ).rows
     places = {(row.qsg, row.structure): row for row in measured}
     observed = repository.last_places(session)
     found = placed(
@@ -78,7 +76,8 @@ def fleet(session: Session) -> Fleet:
             if (size := row.size_bytes or (observed[key].size_bytes if key in observed else None))
         },
     )
-    structures = _structures(session, measured, groups, qsgs, found.places)
+    ranked = ranked_series(session)
+    structures = _structures(session, measured, groups, qsgs, found.places, ranked, lead_time_days)
     run = _latest_run(session)
     plans = tuple(
         sorted(
@@ -91,7 +90,7 @@ def fleet(session: Session) -> Fleet:
         )
     )
     return Fleet(
-        actions=tuple(_actions(session, structures, found.facilities, run, plans, found.plans))[
+        actions=tuple(_actions(session, structures, ranked, found.facilities, run, plans, found.plans))[
             :MOST_ACTIONS
         ],
         coupling_facilities=found.facilities,
@@ -117,6 +116,8 @@ def _structures(
     groups: Sequence[PlannedGroup],
     qsgs: Mapping[str, str],
     places: Mapping[str, tuple[str, ...]],
+    ranked: Sequence[RankedSeries],
+    lead_time_days: int,
 ) -> tuple[FleetStructure, ...]:
     """Return measured and planned structures, the most urgent first."""
     plans: dict[StructureKey, list[str]] = {}
@@ -127,9 +128,11 @@ def _structures(
             plans.setdefault(key, []).append(group.plan)
             sizes.setdefault(key, each.initsize_bytes)
     series: dict[StructureKey, RankedSeries] = {}
-    for ranked in ranked_series(session):
-        series.setdefault(ranked.structure, ranked)
-    forecasts = night_rows.forecasts_by_id(session, [each.forecast_id for each in series.values()])
+    for one in ranked:
+        # Data sets are files of their own: the structure is not full because one of them is.
+        if one.measure != SMDS:
+            series.setdefault(one.structure, one)
+    forecasts = outlooks(session, [each.forecast_id for each in series.values()])
     last_days: dict[str, date] = {}
     for row in measured:
         last_days[row.qsg] = max(row.last_hour.date(), last_days.get(row.qsg, date.min))
@@ -147,6 +150,7 @@ def _structures(
                 tuple(sorted(plans.get(key, ()), key=str.lower)),
                 sizes.get(key),
                 places.get(cfrm_structure_name(qsg_name=key[0], cfstruct_name=key[1]), ()),
+                lead_time_days,
             )
         )
     return tuple(each for _, each in sorted(found, key=lambda pair: pair[0]))
@@ -157,24 +161,23 @@ def _structure(
     row: AnyRow | None,
     last_day: date | None,
     series: RankedSeries | None,
-    forecast: StoredForecast | None,
+    forecast: ForecastOutlook | None,
     plans: tuple[str, ...],
     planned_bytes: int | None,
     places: tuple[str, ...],
+    lead_time_days: int,
 ) -> tuple[UrgencyKey, FleetStructure]:
     used, pool = (None, None) if row is None else _used(row)
     full = series.full if series is not None else None
     if full is None and row is not None and last_day is not None:
         full = _full_by_hours(row, used, last_day)
-    limit, outlook = (None, "") if forecast is None else _next_limit(forecast)
-    level = _level(full, limit, used, has_forecast=limit is not None or _has_quantiles(forecast))
-    crossing_day = None if forecast is None else forecast.earliest_crossing_day
-    if crossing_day is None and level == "passed" and row is not None:
-        crossing_day = row.last_use_hour.date()
+    limit = None if forecast is None else forecast.limit
+    has_figures = forecast is not None and forecast.has_figures
+    level = _level(full, limit, used, has_figures=has_figures, lead_time_days=lead_time_days)
     of_series = series.used_percent if series is not None else None
     sorts = urgency_key(
         full,
-        crossing_day=crossing_day,
+        crossing_day=None if forecast is None else forecast.earliest_crossing_day,
         used_percent=of_series if used is None else float(used),
         names=key,
     )
@@ -190,7 +193,7 @@ def _structure(
         last_full_hour=None if row is None else row.last_full_hour,
         next_limit=limit,
         horizon_days=None if forecast is None else forecast.horizon_days,
-        outlook=outlook,
+        outlook="" if forecast is None else forecast.sentence,
         coupling_facilities=places,
         plans=plans,
         is_measured=row is not None,
@@ -216,47 +219,23 @@ def _full_by_hours(row: AnyRow, used: Fraction | float | None, last_day: date) -
     )
 
 
-def _has_quantiles(forecast: StoredForecast | None) -> bool:
-    return forecast is not None and forecast.state in ("forecast", "flat")
-
-
 def _level(
-    full: Fullness | None, limit: NextLimit | None, used: Fraction | float | None, *, has_forecast: bool
+    full: Fullness | None,
+    limit: NextLimit | None,
+    used: Fraction | float | None,
+    *,
+    has_figures: bool,
+    lead_time_days: int,
 ) -> UrgencyLevel:
     if full is not None:
         return full.state
     if limit is not None and limit.is_passed:
         return "passed"
     if limit is not None and limit.days.p50 is not None:
-        return "soon" if limit.days.p50 <= SOON_DAYS else "later"
-    if has_forecast:
+        return "soon" if limit.days.p50 <= lead_time_days else "later"
+    if has_figures:
         return "none"
-    if used is not None and used >= PASSED_PERCENT:
-        return "passed"
-    return "unknown"
-
-
-def _next_limit(forecast: StoredForecast) -> tuple[NextLimit | None, str]:
-    """Return the limit that a forecast passes first, and the forecast in words."""
-    # Only the crossings are validated: the quantiles of all days, which are most of a forecast, are not shown here.
-    written = json.loads(forecast.forecast)
-    first = first_crossing(parsed(Crossing, each) for each in written.get("crossings") or ())
-    outlook = str(written.get("sentence") or "")
-    if first is None:
-        return None, outlook
-    title = MEASURES.get(forecast.measure, forecast.measure)
-    owner = forecast.queue_manager
-    limit = NextLimit(
-        measure=f"{title} of {owner}" if owner else title,
-        level=first.level,
-        is_passed=first.state == "already_crossed",
-        days=first.days,
-        dates=first.dates,
-        made_on=forecast.made_on,
-        horizon_days=forecast.horizon_days,
-        key=f"{forecast.measure}-{owner}" if owner else forecast.measure,
-    )
-    return limit, outlook
+    return "high" if used is not None and used >= HIGH_PERCENT else "unknown"
 
 
 # ---- the last 90 days ------------------------------------------------------------------------------------------------
@@ -271,6 +250,7 @@ class DayUse:
 
 
 SPARK_DAYS = 90
+"""Number of days in the small line of a structure."""
 
 
 def recent_use(
@@ -280,28 +260,19 @@ def recent_use(
     last = repository.last_day(session)
     if last is None:
         return {}
+    first = last - timedelta(days=SPARK_DAYS - 1)
     keys = [(each.qsg, each.structure) for each in structures if each.is_measured or each.has_forecast]
-    days = repository.days_of(session, keys, since=last - timedelta(days=SPARK_DAYS - 1))
-    return {
-        key: tuple(
-            DayUse(
-                row.day,
-                max(
-                    (
-                        100 * peak / total
-                        for peak, total in (
-                            (row.entries_peak, row.entries_total),
-                            (row.elements_peak, row.elements_total),
-                        )
-                        if peak is not None and total
-                    ),
-                    default=None,
-                ),
-            )
-            for row in rows
-        )
-        for key, rows in days.items()
-    }
+    found = {}
+    for key, rows in repository.days_of(session, keys, since=first).items():
+        used = {row.day: _used_on(row) for row in rows}
+        days = (first + timedelta(days=nth) for nth in range(SPARK_DAYS))
+        found[key] = tuple(DayUse(day, used.get(day)) for day in days)
+    return found
+
+
+def _used_on(row: AnyRow) -> float | None:
+    pools = ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total))
+    return UsedDay(row.day, None, pools).used_percent
 
 
 # ---- nightly run -----------------------------------------------------------------------------------------------------
@@ -321,6 +292,7 @@ def _latest_run(session: Session) -> FleetRun | None:
 def _actions(
     session: Session,
     structures: Sequence[FleetStructure],
+    ranked: Sequence[RankedSeries],
     facilities: Sequence[FleetFacility],
     run: FleetRun | None,
     plans: Sequence[FleetPlan],
@@ -330,6 +302,7 @@ def _actions(
     # Simulated structures need no action of anyone unless there is nothing else to see.
     own = [each for each in structures if not has_simulated_name(each.qsg)] or structures
     yield from _at_most(_full(own))
+    yield from _at_most(_full_data_sets(ranked))
     yield from _at_most(_losses(facilities, counted))
     if run is not None and run.is_failed:
         yield FleetAction(
@@ -365,6 +338,19 @@ def _full(structures: Iterable[FleetStructure]) -> Iterator[FleetAction]:
             yield FleetAction("error", _subject(each), f"{each.full.sentence}.", text, address_of(each))
 
 
+def _full_data_sets(ranked: Iterable[RankedSeries]) -> Iterator[FleetAction]:
+    for each in ranked:
+        qsg, name = each.structure
+        if each.measure == SMDS and each.full is not None and not has_simulated_name(qsg):
+            yield FleetAction(
+                "error",
+                f"{name} of {qsg}",
+                f"Data set of {each.queue_manager}: {each.full.sentence[:1].lower()}{each.full.sentence[1:]}.",
+                "Show its forecast",
+                f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}#{SMDS}-{each.queue_manager}",
+            )
+
+
 def _losses(facilities: Sequence[FleetFacility], plans: Sequence[str]) -> Iterator[FleetAction]:
     names = sorted(plans, key=str.lower)[:MOST_COMPARED]
     query = urlencode([("plan", name) if not nth else ("with", name) for nth, name in enumerate(names)])
@@ -395,11 +381,11 @@ def _uploads(session: Session) -> Iterator[FleetAction]:
 
 def _limits(structures: Iterable[FleetStructure]) -> Iterator[FleetAction]:
     for each in structures:
-        if each.urgency not in ("passed", "soon"):
+        if each.urgency not in ("passed", "soon", "high"):
             continue
         limit = each.next_limit
         if limit is None:
-            reason = "It has no forecast, and little is free."
+            reason = f"{float(each.used_percent or 0):.0f} % of its {each.used_pool} are in use, and it has no forecast."
         elif limit.is_passed:
             reason = f"{limit.measure}: {limit.level} has been passed."
         else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Row, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
 from app.jobs.models import JobRun, JobState
@@ -30,6 +30,8 @@ from planner_core.urgency import FULL_DAYS
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
+FORECAST_STATES = ("forecast", "flat")
+"""The states of forecasts that have figures."""
 KEYS_AT_ONCE = 500
 """Rows per statement, because databases limit a statement to a few thousand values."""
 
@@ -339,18 +341,65 @@ def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
-    """Return the days of all structures in these groups that are recent enough to show that a structure is full."""
-    usage = DailyStructureUsage
-    found: list[DailyStructureUsage] = []
-    # One statement for many groups, because a fleet may have hundreds of them.
+def recent_days(
+    session: Session, last: Mapping[str, date], structures: Collection[str] | None = None
+) -> Sequence[AnyRow]:
+    """Return the days of structures in these groups that are recent enough to show that a structure is full.
+
+    `structures` limits them to structures with these names; None means all.
+    """
+    one = DailyStructureUsage
+    found: list[AnyRow] = []
+    # Rows of columns, because a site has thousands of days: objects of the table would take much longer to create.
+    columns = select(
+        one.qsg, one.structure, one.day, one.entries_peak, one.entries_total, one.elements_peak, one.elements_total,
+        one.full_count, one.smds,
+    )  # fmt: skip
+    if structures is not None:
+        columns = columns.where(one.structure.in_(structures))
+    # One statement for many groups, because a site may have hundreds of them.
     for groups in portions(last.items()):
-        of_groups = (
-            and_(usage.qsg == qsg, usage.day > day - timedelta(days=FULL_DAYS)) for qsg, day in groups
-        )
-        query = select(usage).where(or_(*of_groups))
-        found += session.scalars(query.order_by(usage.qsg, usage.structure, usage.day))
+        query = columns.where(or_(*(_is_recent(qsg, day) for qsg, day in groups)))
+        found += session.execute(query.order_by(one.qsg, one.structure, one.day))
     return found
+
+
+def recent_peaks(session: Session, last: Mapping[str, date]) -> Sequence[AnyRow]:
+    """Return, for each structure, the highest use of its entries and elements on these days, and how often it was full."""
+    one = DailyStructureUsage
+    columns = select(
+        one.qsg,
+        one.structure,
+        func.max(100.0 * one.entries_peak / func.nullif(one.entries_total, 0)).label("entries_percent"),
+        func.max(100.0 * one.elements_peak / func.nullif(one.elements_total, 0)).label("elements_percent"),
+        func.sum(one.full_count).label("full_count"),
+    ).group_by(one.qsg, one.structure)
+    return [
+        row
+        for groups in portions(last.items())
+        for row in session.execute(columns.where(or_(*(_is_recent(qsg, day) for qsg, day in groups))))
+    ]
+
+
+def _is_recent(qsg: str, last_day: date) -> ColumnElement[bool]:
+    usage = DailyStructureUsage
+    return and_(usage.qsg == qsg, usage.day > last_day - timedelta(days=FULL_DAYS))
+
+
+def next_limits(session: Session, measures: Sequence[str]) -> Sequence[AnyRow]:
+    """Return, for each structure with a forecast of these measures, its earliest crossing day.
+
+    The day is null if no level is passed within the horizon.
+    """
+    one = StoredForecast
+    query = select(
+        one.qsg,
+        one.structure,
+        func.max(one.made_on).label("made_on"),
+        func.max(one.horizon_days).label("horizon_days"),
+        func.min(one.earliest_crossing_day).label("day"),
+    ).where(one.is_latest, one.measure.in_(measures), one.state.in_(FORECAST_STATES))
+    return session.execute(query.group_by(one.qsg, one.structure)).all()
 
 
 def remove_days(session: Session, days: Iterable[date]) -> None:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.database.types import AnyRow
 from app.nightly import repository
-from app.nightly.models import DailyStructureUsage, StoredForecast
+from app.nightly.models import StoredForecast
 from planner_core.urgency import Fullness, UrgencyKey, UsedDay, fullness, urgency_key
 
 Structure = tuple[str, str]
@@ -24,6 +25,8 @@ class RankedSeries(NamedTuple):
     key: UrgencyKey
     forecast_id: int
     structure: Structure
+    measure: str
+    queue_manager: str
     full: Fullness | None
     used_percent: float | None
 
@@ -60,25 +63,23 @@ def ranked_series(session: Session) -> list[RankedSeries]:
             used_percent=used_percent,
             names=(qsg, structure, measure, queue_manager),
         )
-        ranked.append(RankedSeries(key, number, (qsg, structure), full, used_percent))
+        ranked.append(RankedSeries(key, number, (qsg, structure), measure, queue_manager, full, used_percent))
     return sorted(ranked, key=lambda each: each.key)
 
 
 class RecentUsage:
     """The usage of structures and data sets in the last days of every group."""
 
-    def __init__(
-        self, last_days: Mapping[str, date], rows: Mapping[Structure, Sequence[DailyStructureUsage]]
-    ) -> None:
+    def __init__(self, last_days: Mapping[str, date], rows: Mapping[Structure, Sequence[AnyRow]]) -> None:
         self._last_days = last_days
         self._rows = rows
 
     @classmethod
-    def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
+    def of(cls, session: Session, qsg: str | None = None, *, with_data_sets: bool = True) -> RecentUsage:
         """Read the usage of all groups, or of one."""
         # Each group has its own last day: dumps of two groups may be uploaded weeks apart.
         last_days = repository.last_days(session, qsg)
-        rows: dict[Structure, list[DailyStructureUsage]] = defaultdict(list)
+        rows: dict[Structure, list[AnyRow]] = defaultdict(list)
         for row in repository.recent_days(session, last_days):
             rows[row.qsg, row.structure].append(row)
         return cls(last_days, rows)
@@ -91,17 +92,7 @@ class RecentUsage:
             return None
         if measure == SMDS:
             return fullness((_data_set(row, queue_manager) for row in rows), last_day=last_day)
-        return fullness(
-            (
-                UsedDay(
-                    row.day,
-                    row.full_count,
-                    ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total)),
-                )
-                for row in rows
-            ),
-            last_day=last_day,
-        )
+        return fullness(map(used_day, rows), last_day=last_day)
 
     def used_percent(self, structure: Structure, measure: str, queue_manager: str) -> float | None:
         """Return the highest percentage of the measure that was in use on these days."""
@@ -113,7 +104,13 @@ class RecentUsage:
         return max(used, default=None)
 
 
-def _of_measure(row: DailyStructureUsage, measure: str, queue_manager: str) -> UsedDay:
+def used_day(row: AnyRow) -> UsedDay:
+    """Return one day of a structure, without its data sets."""
+    pools = ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total))
+    return UsedDay(row.day, row.full_count, pools)
+
+
+def _of_measure(row: AnyRow, measure: str, queue_manager: str) -> UsedDay:
     if measure == SMDS:
         return _data_set(row, queue_manager)
     pool = (
@@ -124,6 +121,6 @@ def _of_measure(row: DailyStructureUsage, measure: str, queue_manager: str) -> U
     return UsedDay(row.day, None, (pool,))
 
 
-def _data_set(row: DailyStructureUsage, queue_manager: str) -> UsedDay:
+def _data_set(row: AnyRow, queue_manager: str) -> UsedDay:
     own = [each for each in row.smds or () if each.get("queue_manager") == queue_manager]
     return UsedDay(row.day, None, tuple((each.get("blocks_peak"), each.get("blocks_total")) for each in own))

@@ -12,6 +12,7 @@ from app.database.session import SessionDep
 from app.errors import FieldsInvalid
 from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
+from app.paging import ListRequest
 from app.usage import answers, periods, service
 from app.usage.answers import (
     MeasuredStructuresAnswer,
@@ -25,6 +26,7 @@ from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.tables import sort_of
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.names import QUEUE_PATTERN
@@ -55,6 +57,14 @@ To = Annotated[
     Moment | None,
     Query(description="End of the period (exclusive). If omitted, the end of the last measured hour."),
 ]
+SortParameter = Annotated[
+    str,
+    Query(
+        max_length=40,
+        description=f"One of {', '.join(service.SORT_KEYS)}; a minus sign in front reverses the order. `urgency` lists the most urgent structures first.",
+        examples=["-entries_percent"],
+    ),
+]
 By = Annotated[Step | None, Query(description="If omitted, by hour for up to 31 days, otherwise by day.")]
 
 router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
@@ -67,9 +77,14 @@ def list_structures(
     search: Annotated[
         str | None, Query(max_length=100, description="Part of the structure's or the group's name.")
     ] = None,
+    sort: SortParameter = "",
 ) -> MeasuredStructuresAnswer:
-    """Return a page of structures, sorted by group and name, with their latest figures and the plans that use them."""
-    return copied(MeasuredStructuresAnswer, service.list_structures(session, asked, search=search))
+    """Return a page of structures with their latest figures and the plans that use them.
+
+    Without `sort`, they are sorted by group and name.
+    """
+    request = ListRequest(asked, sort_of(sort, service.SORT_KEYS), search or "")
+    return copied(MeasuredStructuresAnswer, service.list_structures(session, request))
 
 
 @router.get(

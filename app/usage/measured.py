@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field, PlainSerializer, computed_field
 
 from planner_core.simulated import has_simulated_name
+from planner_core.urgency import Fullness, NextLimit, urgency_key
 from planner_core.wire import Answer, Hidden, Unchecked
 
 SECONDS_PER_HOUR = 3600
@@ -72,6 +73,28 @@ class ObservedTotals(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class StructureUrgency:
+    """When a structure was full in the last days, and the next limit of its forecasts."""
+
+    key: tuple[str, str]
+    """Group and name."""
+    full: Fullness | None
+    limit: NextLimit | None
+    used_percent: float | None
+    """Highest use of entries or elements in the last days."""
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The sort key: the most urgent structure first, as in the list of forecasts."""
+        return urgency_key(
+            self.full,
+            crossing_day=self.limit.day if self.limit else None,
+            used_percent=self.used_percent,
+            names=self.key,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredStructure(Simulatable):
     """A measured structure with its latest figures."""
 
@@ -96,6 +119,7 @@ class MeasuredStructure(Simulatable):
     ]
     queues: Annotated[int, Field(description="Queues with figures.")]
     plans: Annotated[tuple[str, ...], Field(description="Plans whose latest version contains the structure.")]
+    urgency: Hidden[StructureUrgency | None] = None
 
     @property
     def entries_percent_of_week(self) -> Fraction | float | None:

@@ -12,10 +12,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
-from app.paging import ResultPage
 from app.plans.stored import PlanReference
+from app.settings import Settings
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
+from app.usage.lists import measured_structures
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
@@ -33,8 +34,8 @@ from app.web.chart_script import ChartScript
 from app.web.charts import BarChart, Chart
 from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListTable, ListView
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
@@ -85,8 +86,7 @@ class Highest:
 class UsageListPage(Page):
     """All measured structures, or an introduction if there are none."""
 
-    structures: Annotated[ResultPage[MeasuredStructure], "One page of structures"]
-    search: Annotated[str, "The search text"]
+    structures: Annotated[ListView, "One page of structures"]
     groups: Annotated[tuple[str, ...], "The groups on this page, from which plans can be created"]
     is_empty: Annotated[bool, "Whether nothing has been measured yet"]
 
@@ -138,18 +138,31 @@ class QueuePage(Page):
 
 @router.get("/usage")
 def structures(request: Request, session: SessionDep) -> Response:
-    """Show all measured structures, sorted by group and name."""
-    search = request.query_params.get("search", "").strip()[:100]
-    found = service.list_structures(session, page_of_address(request), search=search or None)
+    """Show all measured structures, most urgent first."""
+    listed = _measured_structures(request)
+    asked = listed.request(request)
+    found = service.list_structures(session, asked, with_urgency=True)
     page = UsageListPage(
         title="Measured usage",
         section="usage",
-        structures=found,
-        search=search,
-        groups=tuple(dict.fromkeys(each.qsg for each in found.items)),
-        is_empty=found.total == 0 and not search,
+        structures=listed.view(found, asked),
+        groups=tuple(sorted({each.qsg for each in found.items})),
+        is_empty=found.total == 0 and not asked.search,
     )
     return render(request, "usage/list.html", page)
+
+
+@router.get("/usage.csv")
+def structures_file(request: Request, session: SessionDep) -> Response:
+    """Return all measured structures that match the filter as a file."""
+    listed = _measured_structures(request)
+    found = service.list_structures(session, listed.file_request(request), with_urgency=True)
+    return listed.file(found.items)
+
+
+def _measured_structures(request: Request) -> ListTable[MeasuredStructure]:
+    settings: Settings = request.app.state.settings
+    return measured_structures(lead_time_days=settings.lead_time_days)
 
 
 @router.get("/usage/{qsg}/{structure}")

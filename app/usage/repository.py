@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Select,
     String,
     Subquery,
     Table,
@@ -24,8 +26,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app.database.ordering import Expression, ordered_by
 from app.database.transactions import hold_lock
 from app.database.types import AnyRow, Base, PageOfRows
+from app.paging import Sort
 from app.plans.models import Plan, PlanVersion
 from app.usage.models import (
     HourlyQueueUsage,
@@ -43,6 +47,9 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+KEYS_AT_ONCE = 500
+"""Keys per statement, because databases limit a statement to a few thousand values."""
+DAYS_OF_WEEK = 7
 USAGE_LOCK = 0x636670757367  # "cfpusg"
 
 
@@ -225,8 +232,112 @@ STRUCTURE_COLUMNS = tuple(HourlyStructureUsage.__table__.columns)
 QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
 
 
-def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Return measured structures, sorted by group and name, with their latest figures and their number of queues."""
+def page_of_structures(
+    session: Session, *, search: str | None, sort: Sort | None, offset: int, limit: int
+) -> PageOfRows:
+    """Return measured structures with their latest figures and their number of queues.
+
+    Without a requested order, they are sorted by group and name. `SORT_KEYS` has the keys of orders.
+    """
+    kept = StoredMeasuredStructure
+    query, expressions = _structures_with_figures()
+    counted = select(func.count()).select_from(kept)
+    if search:
+        query, counted = query.where(_has_name(search)), counted.where(_has_name(search))
+    names = (kept.qsg, kept.structure)
+    order = names if sort is None else ordered_by(sort, expressions, ties=names)
+    total = session.scalars(counted).one()
+    return PageOfRows(session.execute(query.order_by(*order).offset(offset).limit(limit)).all(), total)
+
+
+SORT_KEYS = (
+    "structure",
+    "qsg",
+    "entries_percent",
+    "elements_percent",
+    "last_full_hour",
+    "use_hour",
+    "queues",
+)
+"""The keys by which the database can sort measured structures."""
+
+
+def structures_by_key(session: Session, keys: Sequence[StructureKey]) -> Sequence[AnyRow]:
+    """Return measured structures with these groups and names, in the same order, with their latest figures."""
+    kept = StoredMeasuredStructure
+    query, _ = _structures_with_figures()
+    found = {
+        (row.qsg, row.structure): row
+        for qsg, names in _names_by_group(keys)
+        for row in session.execute(query.where(kept.qsg == qsg, kept.structure.in_(names)))
+    }
+    return [found[key] for key in keys if key in found]
+
+
+def _names_by_group(keys: Iterable[StructureKey]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each group with some of its structures. SQLite would not use an index for a list of pairs."""
+    of_groups: dict[str, list[str]] = {}
+    for qsg, structure in keys:
+        of_groups.setdefault(qsg, []).append(structure)
+    for qsg, names in of_groups.items():
+        for first in range(0, len(names), KEYS_AT_ONCE):
+            yield qsg, names[first : first + KEYS_AT_ONCE]
+
+
+def latest_use(session: Session, *, search: str | None) -> Sequence[AnyRow]:
+    """Return the columns of all measured structures that their urgency depends on, with their latest figures."""
+    kept = StoredMeasuredStructure
+    query, _ = _structures_with_figures()
+    needed = query.with_only_columns(
+        *(
+            column
+            for column in query.selected_columns
+            if column.key in {*_URGENCY_COLUMNS, "entries_total", "elements_total"}
+        )
+    )
+    return session.execute(needed.where(_has_name(search)) if search else needed.order_by(kept.qsg)).all()
+
+
+_URGENCY_COLUMNS = frozenset(
+    {
+        "qsg", "structure", "last_hour", "last_use_hour", "last_full_hour", "entries_in_use_max", "elements_in_use_max",
+        "entries_in_use_pct_max", "elements_in_use_pct_max",
+    }
+)  # fmt: skip
+
+
+def last_measured_hours(session: Session) -> dict[str, datetime]:
+    """Return the last measured hour of every group."""
+    kept = StoredMeasuredStructure
+    rows = session.execute(select(kept.qsg, func.max(kept.last_hour)).group_by(kept.qsg))
+    return {row[0]: row[1] for row in rows}
+
+
+def full_counts_since(session: Session, first: datetime, keys: Sequence[StructureKey]) -> Sequence[AnyRow]:
+    """Return the hours, from `first` on, in which these structures were found full, with their counts."""
+    hours = HourlyStructureUsage
+    query = select(hours.qsg, hours.structure, hours.hour, hours.structure_full_count)
+    found: list[AnyRow] = []
+    for qsg, names in _names_by_group(keys):
+        of_it = (hours.qsg == qsg, hours.structure.in_(names), hours.hour >= first)
+        found += session.execute(query.where(*of_it, hours.structure_full_count > 0))
+    return found
+
+
+def _has_name(search: str) -> ColumnElement[bool]:
+    kept = StoredMeasuredStructure
+    return or_(
+        # Without escaping, the underscore of CSQ_ADMIN would match any character.
+        *(
+            func.lower(column).contains(search.lower(), autoescape=True)
+            for column in (kept.qsg, kept.structure)
+        )
+    )
+
+
+@cache  # building the query takes longer than reading a page
+def _structures_with_figures() -> tuple[Select[Any], Mapping[str, Expression]]:
+    """Return the query for measured structures with their latest figures, and its values by sort key."""
     kept = StoredMeasuredStructure
     # Each kind of figure has its own last hour; five joins on the primary key are faster than a window over all hours.
     use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
@@ -251,18 +362,21 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
         query = query.outerjoin(
             hours, and_(hours.qsg == kept.qsg, hours.structure == kept.structure, hours.hour == at)
         )
-    counted = select(func.count()).select_from(kept)
-    if search:
-        names = (
-            # Without escaping, the underscore of CSQ_ADMIN would match any character.
-            func.lower(column).contains(search.lower(), autoescape=True)
-            for column in (kept.qsg, kept.structure)
-        )
-        found = or_(*names)
-        query, counted = query.where(found), counted.where(found)
-    total = session.scalars(counted).one()
-    ordered = query.order_by(kept.qsg, kept.structure).offset(offset).limit(limit)
-    return PageOfRows(session.execute(ordered).all(), total)
+    return query, {
+        "structure": kept.structure,
+        "qsg": kept.qsg,
+        # The same rule as `share` of app/usage/measured.py: calculated if both figures are known, otherwise as reported.
+        "entries_percent": func.coalesce(
+            100.0 * use.entries_in_use_max / func.nullif(entries.entries_total, 0), use.entries_in_use_pct_max
+        ),
+        "elements_percent": func.coalesce(
+            100.0 * use.elements_in_use_max / func.nullif(elements.elements_total, 0),
+            use.elements_in_use_pct_max,
+        ),
+        "last_full_hour": kept.last_full_hour,
+        "use_hour": func.coalesce(kept.last_use_hour, kept.last_hour),
+        "queues": queues,
+    }
 
 
 def find_structure(session: Session, qsg: str, structure: str) -> StoredMeasuredStructure | None:
@@ -528,6 +642,32 @@ class Most(NamedTuple):
     entries: int | None
     elements: int | None
     queue_managers: int | None
+
+
+def most_in_use_of_week(
+    session: Session, rows: Sequence[AnyRow]
+) -> dict[StructureKey, tuple[int | None, int | None]]:
+    """Return the highest numbers of entries and elements in the seven days up to the last hour of each structure."""
+    hours = HourlyStructureUsage
+    # Most structures of a group have the same last hour, so that few queries are enough.
+    of_hours: dict[datetime, list[StructureKey]] = {}
+    for row in rows:
+        of_hours.setdefault(row.last_hour, []).append((row.qsg, row.structure))
+    most = func.max(hours.entries_in_use_max), func.max(hours.elements_in_use_max)
+    query = select(hours.qsg, hours.structure, *most).group_by(hours.qsg, hours.structure)
+    return {
+        (qsg, structure): (entries, elements)
+        for last_hour, keys in of_hours.items()
+        for group, names in _names_by_group(keys)
+        for qsg, structure, entries, elements in session.execute(
+            query.where(
+                hours.qsg == group,
+                hours.structure.in_(names),
+                hours.hour > last_hour - timedelta(days=DAYS_OF_WEEK),
+                hours.hour <= last_hour,
+            )
+        )
+    }
 
 
 def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:

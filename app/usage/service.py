@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.database.types import AnyRow
 from app.errors import NotFound
 from app.fits import fits
-from app.paging import PageRequest, ResultPage
+from app.paging import ListRequest, ResultPage, in_order
 from app.plans.stored import PlanReference
 from app.uploads import qsg_map
 from app.usage import repository
@@ -26,6 +26,7 @@ from app.usage.measured import (
     QueueFigures,
     QueuePoint,
     SmdsFigures,
+    StructureUrgency,
     UsagePoint,
     added,
     highest,
@@ -40,13 +41,15 @@ from app.usage.observed import (
     ObservedStructure,
     compared_sizes,
 )
-from app.usage.periods import DAY, HOUR, Period
+from app.usage.periods import Period
 from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
+from app.usage.urgency import urgency_of_structures
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.plan.result import PlanResult
 from planner_core.wire import copied
 
 Point = TypeVar("Point")
+ALL_STRUCTURES = ListRequest()
 
 
 class Span(NamedTuple):
@@ -59,26 +62,50 @@ class Span(NamedTuple):
 # ---- structures ------------------------------------------------------------------------------------------------------
 
 
+SORT_KEYS = ("urgency", *repository.SORT_KEYS)
+"""The keys by which measured structures can be sorted."""
+
+
 def list_structures(
-    session: Session, asked: PageRequest, *, search: str | None = None
+    session: Session, asked: ListRequest = ALL_STRUCTURES, *, with_urgency: bool = False
 ) -> ResultPage[MeasuredStructure]:
-    """Return measured structures, sorted by group and name. `search` matches parts of both, ignoring case."""
+    """Return measured structures, with their urgency if it is needed.
+
+    Without a requested order, they are sorted by group and name. The search text matches parts of both, ignoring case.
+    """
     # PostgreSQL rejects texts with a null character.
-    search = " ".join(search.replace("\0", " ").split()) if search else None
-    rows, total = repository.page_of_structures(
-        session, search=search, offset=asked.offset, limit=asked.per_page
-    )
+    search = " ".join(asked.search.replace("\0", " ").split()) or None
+    is_by_urgency = asked.sort is not None and asked.sort.key == "urgency"
+    urgency = urgency_of_structures(session, search=search) if is_by_urgency or with_urgency else []
+    if asked.sort is not None and is_by_urgency:
+        # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
+        ranked = in_order(urgency, asked.sort, lambda each: each.order)
+        part = ranked[asked.page.offset : asked.page.offset + asked.page.per_page]
+        rows, total = repository.structures_by_key(session, [each.key for each in part]), len(ranked)
+    else:
+        rows, total = repository.page_of_structures(
+            session, search=search, sort=asked.sort, offset=asked.page.offset, limit=asked.page.per_page
+        )
     plans = plans_using(session, {row.qsg for row in rows})
-    return ResultPage.of([_structure(row, _week(session, row), plans) for row in rows], total, asked)
-
-
-def _week(session: Session, row: AnyRow) -> repository.Most:
-    past = row.last_hour + HOUR
-    return repository.most_in_use(session, row.qsg, row.structure, first=past - 7 * DAY, past=past)
+    of_all = {each.key: each for each in urgency}
+    of_week = repository.most_in_use_of_week(session, rows)
+    found = [
+        _structure(
+            row,
+            of_week.get((row.qsg, row.structure), (None, None)),
+            plans,
+            of_all.get((row.qsg, row.structure)),
+        )
+        for row in rows
+    ]
+    return ResultPage.of(found, total, asked.page)
 
 
 def _structure(
-    row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanReference]]
+    row: AnyRow,
+    of_week: tuple[int | None, int | None],
+    plans: Mapping[tuple[str, str], Sequence[PlanReference]],
+    urgency: StructureUrgency | None,
 ) -> MeasuredStructure:
     known = row.last_limits_hour is not None
     return copied(
@@ -94,9 +121,10 @@ def _structure(
         )
         if known
         else None,
-        entries_in_use_of_week=week.entries,
-        elements_in_use_of_week=week.elements,
+        entries_in_use_of_week=of_week[0],
+        elements_in_use_of_week=of_week[1],
         plans=tuple(plan.name for plan in plans.get((row.qsg, row.structure), ())),
+        urgency=urgency,
     )
 
 

@@ -58,6 +58,7 @@ _DIRECTIONS: Mapping[Kind, tuple[str, str]] = {
     "date": ("oldest first", "newest first"),
     "urgency": ("most urgent first", "least urgent first"),
 }
+_UTC_TIME = Markup('<time datetime="{}">{}</time>')
 _LETTERS = ("A to Z", "Z to A")
 
 
@@ -84,6 +85,8 @@ class TableCell:
     severity: Severity = ""
     tag: str = ""
     """A short mark, such as `simulated`."""
+    peak: float | Fraction | None = None
+    """A second percentage that the bar of a use marks with a line; the remark states it in words."""
     links: Sequence[Link] = ()
     """Several links instead of one text."""
 
@@ -100,6 +103,8 @@ class Column(Generic[Row]):
     kind: Kind = "text"
     unit: str = ""
     can_sort: bool = True
+    highest: float | None = None
+    """The value at the upper edge of a sparkline, such as 100 for percentages; None: the highest value of its row."""
     place: Place = "page and file"
 
     @property
@@ -164,6 +169,8 @@ class ShownCell:
     """The word for the severity of a percentage in use."""
     drawing: str
     """The width of a bar, or the path of a line; empty if the cell has none."""
+    peak: str
+    """The position of the line that marks a peak in a bar; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,7 @@ class ListView:
     """The parameters of the address without the page."""
     file: str
     """The address of the file; empty if the list has none."""
+    anchor: str = ""
 
 
 # Without slots: Python 3.11 cannot create a parametrized instance, ListTable[Row](...), of a frozen class with slots.
@@ -198,6 +206,10 @@ class ListTable(Generic[Row]):
     search_label: str = ""
     """The label of the field that filters the list; empty if it has none."""
     has_file: bool = True
+    file_path: str = ""
+    """The address of the file, if it is not the path with .csv."""
+    anchor: str = ""
+    """The part of the page to which sorting and filtering lead, such as `#structures`; empty for its top."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -238,7 +250,8 @@ class ListTable(Generic[Row]):
             search=asked.search,
             search_label=self.search_label,
             query=query,
-            file=_address(f"{self.path}.csv", query) if self.has_file else "",
+            file=_address(self.file_path or f"{self.path}.csv", query) if self.has_file else "",
+            anchor=self.anchor,
         )
 
     def file(self, rows: Iterable[Row]) -> Response:
@@ -268,7 +281,7 @@ class ListTable(Generic[Row]):
             column.unit,
             column.kind,
             column.is_right,
-            _address(self.path, query) if column.can_sort else "",
+            _address(self.path, query) + self.anchor if column.can_sort else "",
             direction,
         )
 
@@ -317,32 +330,40 @@ def _address(path: str, query: Mapping[str, str]) -> str:
 
 
 def _shown(column: Column[Any], cell: TableCell) -> ShownCell:
-    severity, word, drawing = cell.severity, "", ""
+    severity, word, drawing, peak = cell.severity, "", "", ""
     value = cell.value
     if column.kind == "use" and isinstance(value, (int, float, Fraction)):
         severity, word = use_severity(value)
-        drawing = f"{float(min(max(value, 0), FULL_PERCENT)):g}"
+        drawing = _at_most_full(value)
+        peak = "" if cell.peak is None else _at_most_full(cell.peak)
     elif column.kind == "sparkline" and isinstance(value, Sequence) and not isinstance(value, str):
-        drawing = spark_path(value)
+        drawing = spark_path(value, highest=column.highest)
     return ShownCell(
         kind=column.kind,
         is_right=column.is_right,
         label=column.label,
         name=column.key,
-        text=cell.text or _text(column.kind, value),
+        text=cell.text or _text(column, value),
         cell=cell,
         severity=severity,
         word=word,
         drawing=drawing,
+        peak=peak,
     )
 
 
-def _text(kind: Kind, value: Value) -> str | Markup:
+def _at_most_full(percent: float | Fraction) -> str:
+    """Return a percentage as a length of the bar."""
+    return f"{min(max(float(percent), 0), FULL_PERCENT):.4g}"
+
+
+def _text(column: Column[Any], value: Value) -> str | Markup:
     """Return the text of a value; a dash if it is not known."""
+    kind = column.kind
     if kind == "sparkline" or value is None or value == "":
         return "" if kind == "sparkline" else _DASH
     if isinstance(value, datetime):
-        return when(value)
+        return _UTC_TIME.format(*_utc_texts(value)) if column.unit == "UTC" else when(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (float, Fraction, int)):
@@ -350,6 +371,12 @@ def _text(kind: Kind, value: Value) -> str | Markup:
             return percent_bare(value)
         return count(value) if isinstance(value, int) else short(float(value))
     return str(value)
+
+
+def _utc_texts(value: datetime) -> tuple[str, str]:
+    """Return a time for programs and for readers, to the minute; the heading states the zone."""
+    known = value.astimezone(UTC)
+    return known.isoformat(timespec="seconds"), known.strftime("%Y-%m-%d %H:%M")
 
 
 def _file_value(column: Column[Any], cell: TableCell) -> Cell:

@@ -30,6 +30,8 @@ FILES = {
     "/openapi.json",
     "/export-plans",
     "/calculator/{kind}",
+    "/quick/{kind}",
+    "/fleet.csv",
     "/plans/{name}/versions/{number}/files/{file}",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
@@ -65,7 +67,8 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cluster/decide": ("/cluster/decide", "/cluster/decide?example=orders-differ"),
     "/cluster/load": ("/cluster/load",),
     "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
-    "/": ("/", "/?messages=2OO&qsg=SQ033"),
+    "/": ("/", "/?search=nothing&sort=-used"),
+    "/calculator": ("/calculator", "/calculator?messages=2OO&qsg=SQ033"),
     "/calculator/explanations": ("/calculator/explanations", "/calculator/explanations?messages=2OO"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
@@ -195,6 +198,15 @@ def calculate(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#summary")).to_contain_text("needs 8")
     assert "messages=400000" in page.url
+
+
+def follow_first_action(page: Page) -> None:
+    first = page.get_by_role("region", name="What to do first").get_by_role("link").first
+    target = first.get_attribute("href")
+    tab_to(page, first)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).not_to_have_text("Overview")
+    assert target in page.url
 
 
 def create_plan(page: Page) -> None:
@@ -520,7 +532,8 @@ def enter_cfcc_level(page: Page) -> None:
 
 
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
-    "/": ("/", calculate),
+    "/": ("/", follow_first_action),
+    "/calculator": ("/calculator", calculate),
     "/calculator/explanations": ("/calculator/explanations", close_explanation),
     "/new-plan": ("/new-plan?from=example", create_plan),
     "/uploads": ("/uploads", go_to_upload_form),

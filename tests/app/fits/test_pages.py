@@ -265,20 +265,6 @@ def test_texts_of_a_job_are_escaped(fitted: FastAPI) -> None:
     assert NASTY in page(fitted, STRUCTURE).text
 
 
-def test_home_page_names_the_most_urgent_measured_structure(fitted: FastAPI) -> None:
-    home = page(fitted, "/").one("main").text
-    assert "Runs out first: APPLICATION1 of SQ03" in " ".join(home.split())
-    assert "around 2026-12-20" in home
-    assert "Runs out first" not in page(fitted, "/?messages=5").one("main").text
-
-
-def test_home_page_reports_that_no_structure_is_filling_up(app: FastAPI) -> None:
-    assert "Forecasts" not in page(app, "/").one("main").text
-    none = [crossing_json("SIZE", 131_072, None, None, None)]
-    store_night(app.state.database, forecasts=[forecast_json(crossings=none)])
-    assert "No structure with a forecast runs out within 180 days" in page(app, "/").one("main").text
-
-
 # ---- from one to the other -------------------------------------------------------------------------------------------
 
 

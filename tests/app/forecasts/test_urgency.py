@@ -99,15 +99,12 @@ def test_page_lists_full_structures_first(full: FastAPI) -> None:
     assert "Data set full on 2026-11-18" in rows[3][4]
 
 
-def test_home_page_names_full_structures_before_the_next_to_fill(full: FastAPI) -> None:
-    home = " ".join(page(full, "/").one("main").text.split())
-    stuck, trades, following = (
-        home.index("Full now, on 2026-11-20: STUCK of SQ03"),
-        home.index("Full 102 times since 2026-11-18: TRADES of SQ03"),
-        home.index("Runs out next: PAYMENTS of SQ03"),
-    )
-    assert stuck < trades < following
-    assert "Runs out first" not in home
+def test_overview_names_full_structures_before_the_next_to_fill(full: FastAPI) -> None:
+    actions = [" ".join(each.text.split()) for each in page(full, "/").one("ol", class_="todo").all("li")]
+    assert "STUCK of SQ03 Full now, on 2026-11-20." in actions[0]
+    assert "TRADES of SQ03 Full 102 times since 2026-11-18." in actions[1]
+    assert "LARGE of SQ03 Data set of CSQ1: full on 2026-11-18." in actions[2]
+    assert "PAYMENTS of SQ03" in actions[3]
 
 
 def test_structure_page_reports_how_often_the_structure_was_full(full: FastAPI) -> None:

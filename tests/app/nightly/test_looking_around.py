@@ -21,7 +21,6 @@ from app.nightly import report, repository, service
 from app.nightly import results as bringing
 from app.nightly.looking_around import SimulationKeeper
 from app.nightly.models import Trigger
-from app.paging import PageRequest
 from app.settings import Settings
 from app.usage import service as usage
 from tests.app.nightly.support import let_go, measured, night, order, put_days, queue, read, results, work
@@ -46,7 +45,7 @@ def has_simulated(database: Database) -> bool:
 
 def groups(database: Database) -> set[str]:
     with database.session(writes=False) as session:
-        return {item.qsg for item in usage.list_structures(session, PageRequest()).items}
+        return {item.qsg for item in usage.list_structures(session).items}
 
 
 def test_simulated_data_is_processed_by_one_job(database: Database, settings: Settings) -> None:

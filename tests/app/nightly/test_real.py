@@ -22,7 +22,6 @@ from app.jobs.models import JobState
 from app.keeper import keeper_of
 from app.nightly import looking_around, repository, service
 from app.nightly.models import FitState, Trigger
-from app.paging import PageRequest
 from app.settings import Settings
 from app.usage import service as usage
 from tests.app.nightly.support import RESULTS, command, command_process, queue, results, settings_for, work
@@ -63,7 +62,7 @@ def test_simulated_data_is_added_and_removed_by_the_real_jobs(
         assert {(each.qsg, each.is_simulated) for each in forecasts} == {("SIM1", True)}
         assert any(each.state == "forecast" for each in forecasts)
         assert all(each.is_simulated for each in service.findings_of(session, run.id))
-        assert {item.qsg for item in usage.list_structures(session, PageRequest()).items} == {"SIM1"}
+        assert {item.qsg for item in usage.list_structures(session).items} == {"SIM1"}
     again = work(database, settings, queue(database))
     assert (again.days_reduced, again.job.state) == (0, JobState.DONE), again.job.sentence
     with database.session(writes=True) as session:
@@ -71,7 +70,7 @@ def test_simulated_data_is_added_and_removed_by_the_real_jobs(
     keeper_of(database, settings, job.id).run()
     with database.session(writes=False) as session:
         assert not repository.has_simulated(session)
-        assert usage.list_structures(session, PageRequest()).total == 0
+        assert usage.list_structures(session).total == 0
     last = work(database, settings, queue(database))
     assert last.job.state == JobState.DONE, last.job.sentence
     assert not any(results(database).values())

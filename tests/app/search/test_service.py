@@ -17,6 +17,9 @@ from tests.app.plans.support import plan
 from tests.app.search.support import measure, save, structure
 
 
+FIRST_PAGE = PageRequest()
+
+
 @pytest.fixture
 def session(empty_url: URL) -> Iterator[Session]:
     """Return a session on SQLite and on PostgreSQL."""
@@ -26,7 +29,7 @@ def session(empty_url: URL) -> Iterator[Session]:
     database.close()
 
 
-def found(session: Session, text: str, kind: Kind, asked: PageRequest = PageRequest()) -> SearchResults:
+def found(session: Session, text: str, kind: Kind, asked: PageRequest = FIRST_PAGE) -> SearchResults:
     (group,) = search(session, read_query(text), asked, kind=kind).groups
     return group
 

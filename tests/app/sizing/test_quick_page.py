@@ -251,6 +251,22 @@ def test_plan_beyond_ibm_limits_is_refused_with_reason_and_source(app: FastAPI) 
     assert shown.all("pre") == []
 
 
+@pytest.mark.parametrize(
+    ("earlier", "now"),
+    [
+        ("/?messages=300000&qsg=SQ04", "/calculator?messages=300000&qsg=SQ04"),
+        ("/quick/explanations?messages=5", "/calculator/explanations?messages=5"),
+        ("/quick/policy?messages=5", "/calculator/policy?messages=5"),
+        ("/quick/document", "/calculator/document"),
+    ],
+)
+def test_addresses_of_earlier_releases_redirect_with_their_parameters(
+    app: FastAPI, earlier: str, now: str
+) -> None:
+    answer = html(app, earlier)
+    assert (answer.status, answer.headers["location"]) == (308, now)
+
+
 def test_page_works_without_scripts(app: FastAPI) -> None:
     shown = page(app, "/calculator")
     form = shown.one("form")

@@ -71,7 +71,9 @@ def test_empty_installation_explains_usage_and_its_sources(app: FastAPI) -> None
 def test_limit_from_an_earlier_hour_is_shown_with_its_age(changing: FastAPI) -> None:
     store(changing, [structure_hour(300, entries_total=140_000, elements_in_use_max=None)])
     application = table(page(changing, "/usage"), "measured structures")[1]
-    assert (application[3], application[7]) == ("140000", "786432 2 d old")
+    assert "of 140000" in application[3]
+    assert "d old" not in application[3]
+    assert "of 786432 limit 2 d old" in application[4]
     shown = page(changing, STRUCTURE).text
     assert "786432 elements" in shown.replace("\N{NARROW NO-BREAK SPACE}", "")
     assert "2 days before the last hour measured" in shown
@@ -81,16 +83,20 @@ def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> N
     assert send_json(changing, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
     rows = table(page(changing, "/usage"), "measured structures")
     application = rows[1]
-    assert application[:4] == ["APPLICATION1", "SQ03", "6500", "131072"]
-    assert "2026-11-24 12:00" in application[10]
+    assert application[:3] == ["APPLICATION1", "SQ03", "Full 6 times since 2026-11-24"]
+    assert application[3] == "5.0 6500 of 131072 7 days: 99.2 %"
+    assert application[5] == "2026-11-24 12:00"
     assert application[-1] == "ONE"
     persist = rows[3]
-    assert persist[2:4] == ["\N{EN DASH}", "\N{EN DASH}"]
+    assert persist[2:6] == ["no forecast", "\N{EN DASH}", "\N{EN DASH}", "none seen"]
     assert persist[-1] == "none"
 
 
 def test_search_without_a_match_shows_a_message(measured: FastAPI) -> None:
-    assert "name contains “nowhere”" in Browser(measured).get("/usage?search=nowhere").words
+    assert (
+        "No name in the list of measured structures contains “nowhere”"
+        in Browser(measured).get("/usage?search=nowhere").words
+    )
 
 
 def test_long_list_of_structures_is_paged(app: FastAPI) -> None:
@@ -391,3 +397,105 @@ def test_another_structure_can_be_added_and_stays_when_the_form_is_sent(measured
     assert both == ["APPLICATION1", "PERSIST1"]
     _, _, text = post(measured, do="check", structure=both)
     assert [each["value"] for each in read(text).all("input", name="structure")] == both
+
+
+# ---- the list ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """Return an application with structures of two groups: one full now, one full yesterday, one never measured."""
+    made = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    totals = {"entries_total": 1000, "elements_total": 6000}
+    store(
+        made,
+        [
+            structure_hour(0, structure="QUIET", entries_in_use_max=100, elements_in_use_max=60, **totals),
+            structure_hour(0, structure="BUSY", entries_in_use_max=900, elements_in_use_max=60, **totals),
+            structure_hour(0, structure="HOLDS", entries_in_use_max=100, elements_in_use_max=5400, **totals),
+            structure_hour(0, structure="WAS_FULL", structure_full_count=4, **totals),
+            structure_hour(30, structure="WAS_FULL", entries_in_use_max=1, elements_in_use_max=1, **totals),
+            structure_hour(30, structure="FULL", entries_in_use_max=1000, elements_in_use_max=60, **totals),
+            structure_hour(
+                0, qsg="SQ04", structure="UNKNOWN", entries_in_use_max=None, elements_in_use_max=None
+            ),
+            queue_hour(0, structure="QUIET", queue="A"),
+            queue_hour(0, structure="QUIET", queue="B"),
+            queue_hour(0, structure="BUSY", queue="A"),
+        ],
+    )
+    yield made
+    made.state.database.close()
+
+
+ALL = ("FULL", "WAS_FULL", "BUSY", "HOLDS", "QUIET", "UNKNOWN")
+
+
+def names(app: FastAPI, query: str = "") -> list[str]:
+    return [row[0] for row in table(page(app, f"/usage?{query}"), "measured structures")[1:]]
+
+
+def test_list_shows_full_structures_first_and_then_the_most_used(fleet: FastAPI) -> None:
+    assert tuple(names(fleet)) == ALL
+    rows = {row[0]: row for row in table(page(fleet, "/usage"), "measured structures")[1:]}
+    assert rows["FULL"][2] == "Full now, on 2026-11-17"
+    assert rows["WAS_FULL"][2] == "Full 4 times since 2026-11-16"
+    assert rows["BUSY"][2] == "no forecast"
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("-urgency", ALL[::-1]),
+        ("structure", ("BUSY", "FULL", "HOLDS", "QUIET", "UNKNOWN", "WAS_FULL")),
+        ("-qsg", ("UNKNOWN", "BUSY", "FULL", "HOLDS", "QUIET", "WAS_FULL")),
+        ("-entries_percent", ("FULL", "BUSY", "HOLDS", "QUIET", "WAS_FULL", "UNKNOWN")),
+        ("elements_percent", ("WAS_FULL", "BUSY", "FULL", "QUIET", "HOLDS", "UNKNOWN")),
+        ("-last_full_hour", ("WAS_FULL", "BUSY", "FULL", "HOLDS", "QUIET", "UNKNOWN")),
+        ("-use_hour", ("FULL", "WAS_FULL", "BUSY", "HOLDS", "QUIET", "UNKNOWN")),
+        ("-queues", ("QUIET", "BUSY", "FULL", "HOLDS", "WAS_FULL", "UNKNOWN")),
+    ],
+)  # fmt: skip
+def test_list_file_and_rest_have_the_requested_order(
+    fleet: FastAPI, sort: str, expected: tuple[str, ...]
+) -> None:
+    assert tuple(names(fleet, f"sort={sort}")) == expected
+    rows = list(csv.DictReader(io.StringIO(get(fleet, f"/usage.csv?sort={sort}").text)))
+    assert tuple(row["structure"] for row in rows) == expected
+    found = get(fleet, f"/api/v1/usage/structures?sort={sort}").json()["structures"]
+    assert tuple(each["structure"] for each in found) == expected
+
+
+def test_rest_list_without_a_sort_key_is_sorted_by_group_and_name(fleet: FastAPI) -> None:
+    found = get(fleet, "/api/v1/usage/structures").json()["structures"]
+    assert [each["structure"] for each in found] == ["BUSY", "FULL", "HOLDS", "QUIET", "WAS_FULL", "UNKNOWN"]
+
+
+def test_filter_keeps_the_order_and_limits_the_file(fleet: FastAPI) -> None:
+    assert names(fleet, "search=full") == ["FULL", "WAS_FULL"]
+    assert names(fleet, "search=full&sort=-structure") == ["WAS_FULL", "FULL"]
+    rows = list(csv.DictReader(io.StringIO(get(fleet, "/usage.csv?search=sq04").text)))
+    assert [row["structure"] for row in rows] == ["UNKNOWN"]
+
+
+def test_file_has_the_figures_of_the_list(fleet: FastAPI) -> None:
+    rows = {row["structure"]: row for row in csv.DictReader(io.StringIO(get(fleet, "/usage.csv").text))}
+    assert rows["BUSY"] == {
+        "structure": "BUSY", "qsg": "SQ03", "urgency": "no forecast", "next_limit_day": "", "entries_in_use": "900", "entries_total": "1000",
+        "entries_percent": "90.0", "entries_percent_of_week": "90.0", "elements_in_use": "60", "elements_total": "6000",
+        "elements_percent": "1.0", "elements_percent_of_week": "1.0", "last_full_hour": "",
+        "use_hour": "2026-11-16T00:00:00Z", "queues": "1", "plans": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["/usage", "/usage.csv"])
+def test_list_refuses_an_unknown_sort_key(fleet: FastAPI, address: str) -> None:
+    answer = get(fleet, f"{address}?sort=size", accept="text/html")
+    assert answer.status == 422
+    assert "It can be sorted by structure, qsg, urgency" in answer.text
+
+
+def test_rest_list_refuses_an_unknown_sort_key(fleet: FastAPI) -> None:
+    answer = get(fleet, "/api/v1/usage/structures?sort=size")
+    assert answer.status == 422
+    assert answer.json()["errors"][0]["field"] == "sort"

@@ -49,6 +49,23 @@ def queues_of(document: dict[str, Any]) -> dict[str, Any]:
     return {queue["name"]: queue for structure in document["structures"] for queue in structure["queues"]}
 
 
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("urgency", ["APPLICATION1", "CSQ_ADMIN", "PERSIST1"]),
+        ("-urgency", ["PERSIST1", "CSQ_ADMIN", "APPLICATION1"]),
+        ("entries_percent", ["APPLICATION1", "CSQ_ADMIN", "PERSIST1"]),
+        ("-entries_percent", ["CSQ_ADMIN", "APPLICATION1", "PERSIST1"]),
+        ("-queues", ["APPLICATION1", "CSQ_ADMIN", "PERSIST1"]),
+    ],
+)
+def test_structures_are_listed_in_the_requested_order(
+    measured: FastAPI, sort: str, expected: list[str]
+) -> None:
+    found = answer(measured, f"/api/v1/usage/structures?sort={sort}")
+    assert [each["structure"] for each in found["structures"]] == expected
+
+
 def test_structures_are_listed_with_their_latest_figures(measured: FastAPI) -> None:
     found = answer(measured, "/api/v1/usage/structures")
     assert (found["total"], [each["structure"] for each in found["structures"]]) == (

@@ -283,7 +283,7 @@ def address_of(path: str) -> str:
     }  # fmt: skip
     for parameter, value in there.items():
         path = path.replace("{" + parameter + "}", value)
-    asked = {"/queue": "?name=ORDERS.IN", "/scenarios/compare": "?of=more-trade"}
+    asked = {"/queue": "?name=ORDERS.IN", "/scenarios/compare": "?of=more-trade", "/api/v1/search": "?q=A"}
     return path + "".join(query for end, query in asked.items() if path.endswith(end))
 
 

@@ -66,6 +66,7 @@ OPERATIONS = [
     ("GET", QSG_MAP),
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
+    ("GET", "/api/v1/fleet"),
     *(("GET", f"/api/v1/forecasts{part}") for part in ("", "/{qsg}/{structure}")),
     ("GET", CF_LEVELS),
     *((method, f"{CF_LEVELS}/{{coupling_facility}}") for method in ("PUT", "DELETE")),

@@ -28,8 +28,7 @@ def reset_page(page: Page) -> None:
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
     page.goto(address)
-    if address != "/":
-        unfold(page, is_open=True)
+    unfold(page, is_open=True)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
     assert poor_contrasts(page) == []
@@ -45,11 +44,13 @@ def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) 
     assert walk(page)
 
 
-def test_home_page_shows_the_findings_of_the_latest_nightly_run(page: Page) -> None:
+def test_overview_shows_the_failed_run_and_the_findings_of_the_last_successful_one(page: Page) -> None:
     page.goto("/")
-    newest = page.get_by_role("region", name="Nightly run of")
+    newest = page.get_by_role("region", name="Latest nightly run")
+    expect(newest).to_contain_text("Failed")
+    expect(newest).to_contain_text("the disk is full")
     expect(newest).to_contain_text("APP1 was full.")
-    newest.get_by_role("link", name="Findings of this run").click()
+    newest.get_by_role("link", name="nightly run 1").click()
     expect(page).to_have_url(re.compile(r"/nights/1$"))
     expect(page.get_by_role("heading", name="Nightly run 1")).to_be_visible()
 

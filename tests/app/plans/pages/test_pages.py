@@ -42,26 +42,29 @@ def test_empty_installation_offers_the_example_and_the_calculator(browser: Brows
     page = browser.get("/plans")
     assert page.status == 200
     assert "A plan stores the sizing of one queue-sharing group" in page.words
-    assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
+    assert {"/new-plan?from=example", "/new-plan", "/calculator"} <= set(page.links)
 
 
 def test_first_visit_shows_an_introduction_until_something_is_saved(browser: Browser) -> None:
     first = browser.get("/")
     assert "cfplan sizes the coupling facility structures of IBM MQ queue-sharing groups." in first.words
     assert {"/new-plan?from=example", "/plans"} <= set(first.links)
-    assert "No plans have been saved here yet." not in browser.get("/?messages=5").words
+    assert "Nothing is stored here yet" in first.words
+    assert "Nothing is stored here yet" not in browser.get("/calculator").words
     browser.save_example()
-    assert "No plans have been saved here yet." not in browser.get("/").words
+    assert "Nothing is stored here yet" not in browser.get("/").words
     assert browser.get("/").status == 200
 
 
 def test_calculator_works_without_a_database(tmp_path: Path) -> None:
     broken = tmp_path / "cfplan.db"
     broken.mkdir()
-    page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
-    assert page.status == 200
-    assert "No plans have been saved here yet." not in page.words
-    assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
+    browser = Browser(create_app(Settings(data_dir=tmp_path)))
+    for address in ("/", "/calculator"):
+        page = browser.get(address)
+        assert page.status == 200
+        assert "Nothing is stored here yet" not in page.words
+        assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
 
 
 def test_printed_long_plan_is_shortened_with_a_link_to_the_full_list(

@@ -20,6 +20,7 @@ from app.events.read_pages import ReadEventsPage
 from app.events.simulate_pages import SimulateEventsPage
 from app.fits.levels_pages import CfLevelsPage
 from app.fits.pages import CurvePage, CurvesPage
+from app.fleet.pages import OverviewPage
 from app.forecasts.pages import ForecastsPage, StructureForecastPage
 from app.nightly.pages import NightlyRunPage, NightlyRunsPage
 from app.plans.changing_pages import DeletedPage, ImportPage
@@ -76,6 +77,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "fits/curve.html": CurvePage,
     "fits/levels.html": CfLevelsPage,
     "fits/list.html": CurvesPage,
+    "fleet/overview.html": OverviewPage,
     "documentation/article.html": ArticlePage,
     "documentation/contents.html": DocumentationContentsPage,
     "errors/error.html": ErrorPage,

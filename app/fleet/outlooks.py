@@ -1,0 +1,71 @@
+"""The forecast of one measure of a structure, and the limit that it passes first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy.orm import Session
+
+from app.fleet.answers import NextLimit
+from app.fleet.kept import Kept
+from app.forecasts.service import MEASURES, first_crossing
+from app.nightly import repository as night_rows
+from app.nightly.models import StoredForecast
+from planner_core.contracts.files import parsed
+from planner_core.contracts.forecasts import Crossing
+
+HAS_FIGURES = ("forecast", "flat")
+"""The states of forecasts that have figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastOutlook:
+    """A forecast without its figures for each day."""
+
+    limit: NextLimit | None
+    sentence: str
+    earliest_crossing_day: date | None
+    horizon_days: int
+    has_figures: bool
+
+
+_OUTLOOKS = Kept[int, ForecastOutlook](most=20_000)
+
+
+def outlooks(session: Session, forecast_ids: Sequence[int]) -> Mapping[int, ForecastOutlook]:
+    """Return the outlook of each forecast by its number."""
+
+    def load(missing: Sequence[int]) -> Iterator[tuple[int, ForecastOutlook]]:
+        for number, row in night_rows.forecasts_by_id(session, missing).items():
+            yield number, _outlook(row)
+
+    return _OUTLOOKS.read(session, forecast_ids, load)
+
+
+def _outlook(row: StoredForecast) -> ForecastOutlook:
+    # Only the crossings are validated: the quantiles of all days, which are most of a forecast, are not shown.
+    written = json.loads(row.forecast)
+    first = first_crossing(parsed(Crossing, each) for each in written.get("crossings") or ())
+    return ForecastOutlook(
+        limit=None if first is None else _limit(row, first),
+        sentence=str(written.get("sentence") or ""),
+        earliest_crossing_day=row.earliest_crossing_day,
+        horizon_days=row.horizon_days,
+        has_figures=row.state in HAS_FIGURES,
+    )
+
+
+def _limit(row: StoredForecast, first: Crossing) -> NextLimit:
+    title = MEASURES.get(row.measure, row.measure)
+    return NextLimit(
+        measure=f"{title} of {row.queue_manager}" if row.queue_manager else title,
+        level=first.level,
+        is_passed=first.state == "already_crossed",
+        days=first.days,
+        dates=first.dates,
+        made_on=row.made_on,
+        horizon_days=row.horizon_days,
+    )
