@@ -38,7 +38,8 @@ SHELVES = {
 """The folders of docs/ and their pages in reading order; pages that are not listed follow, sorted by name."""
 SUBJECTS = {
     "how-to": {
-        "searching": "Plans",
+        "overview": "Overview and search",
+        "quick-calculator": "Plans",
         "losing-a-cf": "What-if questions",
         "what-runs-today": "The running system",
         "uploading": "Measurements",

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from app.documentation.library import DOCS_DIR, PURPOSES, SHELVES, SUBJECTS, divided_page, parts, shelves
 from app.documentation.markdown import Summary, page_link, read_summary, render_article
+from app.web.rendering import TEMPLATES_DIR
 from tests.app.web.pages.addresses import ARTICLES, FIRST_PARTS, PARTS, html, page
 from tests.app.web.pages.html import read
 from tests.app.web.support import get
@@ -245,6 +246,11 @@ def test_anchor_of_an_old_section_is_the_row_that_links_its_page(
     row = page(app, address).one("article").one(id=anchor)
     assert row.tag == "tr"
     assert row.all("a")[0]["href"] == part
+
+
+def test_templates_link_findings_by_their_pages() -> None:
+    old = re.compile(r"/docs/(?:reference/findings|explanation/assumptions)#")
+    assert [path.name for path in TEMPLATES_DIR.rglob("*.html") if old.search(path.read_text("utf-8"))] == []
 
 
 def test_long_page_lists_its_sections_twice_for_wide_and_narrow_screens(app: FastAPI) -> None:
