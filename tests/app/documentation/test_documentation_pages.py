@@ -133,6 +133,13 @@ def test_links_between_files_become_links_between_pages(href: str, at: str, expe
     assert page_link(href, at=at) == expected
 
 
+def test_long_name_may_break_after_an_underscore() -> None:
+    article = render_article("# A_B c_d\n\n`X_Y`\n", at="a.md")
+    assert "A_<wbr>B c_d" in article.html
+    assert "<code>X_Y</code>" in article.html
+    assert article.title == "A_B c_d"
+
+
 def test_comment_line_in_a_file_is_not_shown() -> None:
     article = render_article("# A\n\n<!-- generated -->\nText.\n<!-- end -->\n", at="a.md")
     assert read(str(article.html)).text == "A Text."
