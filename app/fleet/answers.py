@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -12,6 +11,7 @@ from pydantic import Field, computed_field
 
 from app.nightly.service import SeverityCounts
 from app.usage.measured import Known, Percent, Simulatable
+from app.web.tables import Severity
 from planner_core.contracts.forecasts import QuantileDates, QuantileDays
 from planner_core.findings import Finding
 from planner_core.units import Mib
@@ -27,14 +27,6 @@ UrgencyLevel = Literal["full_now", "was_full", "passed", "soon", "later", "none"
 - `high`: there is no forecast, and 80 % or more is in use.
 - `unknown`: there is no forecast.
 """
-SEVERITIES: Mapping[UrgencyLevel, Literal["error", "warning"]] = {
-    "full_now": "error",
-    "was_full": "error",
-    "passed": "warning",
-    "soon": "warning",
-    "high": "warning",
-}
-"""The severity of each level that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +100,9 @@ class FleetStructure(Simulatable):
 
     structure: Annotated[str, Field(description="Name without the group's, as MQ has it.")]
     urgency: UrgencyLevel
+    urgency_text: Annotated[str, Field(description="The urgency in words.")]
+    severity: Hidden[Severity]
+    """The severity of the urgency; empty for none."""
     full: Annotated[
         Fullness | None, Field(description="When it was full in the last 7 days of records; else null.")
     ]
@@ -135,28 +130,6 @@ class FleetStructure(Simulatable):
     plans: Annotated[tuple[str, ...], Field(description="Plans whose latest version contains the structure.")]
     is_measured: Annotated[bool, Field(description="False if it is only in plans.")]
     has_forecast: Hidden[bool]
-
-    @computed_field(description="The urgency in words.")
-    @property
-    def urgency_text(self) -> str:
-        """The urgency in words."""
-        if self.full is not None:
-            return self.full.sentence
-        limit = self.next_limit
-        if limit is not None and limit.is_passed:
-            return "Limit passed"
-        if limit is not None and limit.days.p50 is not None:
-            return f"Limit in {limit.days.p50} {'day' if limit.days.p50 == 1 else 'days'}"
-        if self.urgency == "none":
-            return f"No limit within {self.horizon_days} days"
-        if self.urgency == "high":
-            return "High use, no forecast"
-        return "No forecast" if self.is_measured else "Not measured"
-
-    @property
-    def severity(self) -> Literal["", "error", "warning"]:
-        """The severity of the urgency; empty for none."""
-        return SEVERITIES.get(self.urgency, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from app.fleet.answers import FleetStructure, NextLimit
-from app.fleet.service import DayUse, address_of
+from app.fleet.service import address_of
+from app.fleet.structures import DayUse
 from app.paging import ListRequest, Sort, in_order
 from app.web.tables import Column, Link, ListTable, TableCell
 from planner_core.units import MIB
@@ -41,7 +42,7 @@ def _limit(row: StructureRow) -> TableCell:
     if limit is None:
         text = each.outlook if each.urgency in ("unknown", "high") and each.outlook else ""
         return TableCell(
-            text=text or (f"None within {each.horizon_days} days" if each.has_forecast else "No forecast")
+            text=text or (f"none within {each.horizon_days} days" if each.has_forecast else "no forecast")
         )
     if limit.is_passed:
         return TableCell(value=0, text=f"{limit.level} passed", note=limit.measure.lower())

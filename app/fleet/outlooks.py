@@ -17,9 +17,6 @@ from app.nightly.models import StoredForecast
 from planner_core.contracts.files import parsed
 from planner_core.contracts.forecasts import Crossing
 
-HAS_FIGURES = ("forecast", "flat")
-"""The states of forecasts that have figures."""
-
 
 @dataclass(frozen=True, slots=True)
 class ForecastOutlook:
@@ -27,6 +24,7 @@ class ForecastOutlook:
 
     limit: NextLimit | None
     sentence: str
+    made_on: date
     earliest_crossing_day: date | None
     horizon_days: int
     has_figures: bool
@@ -52,9 +50,10 @@ def _outlook(row: StoredForecast) -> ForecastOutlook:
     return ForecastOutlook(
         limit=None if first is None else _limit(row, first),
         sentence=str(written.get("sentence") or ""),
+        made_on=row.made_on,
         earliest_crossing_day=row.earliest_crossing_day,
         horizon_days=row.horizon_days,
-        has_figures=row.state in HAS_FIGURES,
+        has_figures=row.state in night_rows.FORECAST_STATES,
     )
 
 

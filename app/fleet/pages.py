@@ -16,6 +16,7 @@ from app.fleet import service
 from app.fleet.answers import Fleet, FleetAction, FleetFacility, FleetPlan, FleetRun
 from app.fleet.charts import facilities_chart
 from app.fleet.lists import STRUCTURES, chosen, page_of, rows_of
+from app.fleet.structures import recent_use
 from app.nightly.view import NewestNight, counts_of, newest_night
 from app.paging import ResultPage
 from app.settings import Settings
@@ -81,7 +82,7 @@ def _overview(request: Request, session: Session) -> OverviewPage:
     found = _fleet(request, session)
     wanted = chosen(found.structures, asked)
     part = page_of(wanted, asked)
-    rows = rows_of(part, service.recent_use(session, part))
+    rows = rows_of(part, recent_use(session, part))
     run = found.nightly_run
     return OverviewPage(
         title="Overview",

@@ -94,11 +94,11 @@ def contents(session: Session, versions: Iterable[tuple[int, int]]) -> Iterator[
 def days_of(
     session: Session, structures: Iterable[StructureKey], *, since: date
 ) -> Mapping[StructureKey, list[AnyRow]]:
-    """Return the days of these structures from a day on, in order, with the peaks and totals of both pools."""
+    """Return the days of these structures from a day on, in order, with the figures of both pools."""
     usage = DailyStructureUsage
     query = select(
         usage.qsg, usage.structure, usage.day, usage.entries_peak, usage.entries_total, usage.elements_peak,
-        usage.elements_total,
+        usage.elements_total, usage.full_count,
     )  # fmt: skip
     found: dict[StructureKey, list[AnyRow]] = {}
     for some in portions(structures):

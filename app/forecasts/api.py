@@ -10,17 +10,38 @@ from app.database.session import SessionDep
 from app.fits.api import CURVES_AND_FORECASTS
 from app.forecasts import service as forecasts
 from app.forecasts.service import ForecastPage, StructureOutlook
+from app.nightly.urgency import FORECAST_SORT_KEYS
+from app.paging import ListRequest
 from app.usage.api import Qsg, Structure
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.tables import search_text, sort_of
 
 router = APIRouter(prefix="/api/v1")
 
 
 @router.get("/forecasts", tags=[CURVES_AND_FORECASTS], summary="List forecasts", responses=problems(422))
-def list_forecasts(session: SessionDep, asked: PageParameters) -> ForecastPage:
-    """Return the latest forecast of each measure of each structure: full structures first, then by the day they run out."""
-    return forecasts.list_forecasts(session, asked)
+def list_forecasts(
+    session: SessionDep,
+    asked: PageParameters,
+    search: Annotated[
+        str, Query(max_length=100, description="Part of the structure's or the group's name.")
+    ] = "",
+    sort: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description=f"One of {', '.join(FORECAST_SORT_KEYS)}; a minus sign in front reverses the order.",
+            examples=["-used_percent"],
+        ),
+    ] = "",
+) -> ForecastPage:
+    """Return the latest forecast of each measure of each structure.
+
+    Without `sort`, full structures are first, then the others by the day they run out.
+    """
+    order = sort_of(sort, FORECAST_SORT_KEYS)
+    return forecasts.list_forecasts(session, ListRequest(asked, order, search_text(search)))
 
 
 @router.get(

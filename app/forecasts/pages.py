@@ -16,14 +16,15 @@ from app.database.session import SessionDep
 from app.errors import NotFound
 from app.forecasts import service as forecasts
 from app.forecasts.charts import outlook_chart
+from app.forecasts.lists import latest_forecasts
 from app.forecasts.service import (
     Band,
-    ForecastPage,
     MeasuredDay,
     Outlook,
     StructureForecast,
 )
 from app.plans.stored import PlanReference
+from app.settings import Settings
 from app.usage import service as usage
 from app.usage.pages import path_of
 from app.web import chart_script
@@ -31,8 +32,8 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListTable, ListView
 from planner_core.contracts.forecasts import Resized
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 
@@ -70,11 +71,7 @@ class ResizeAct:
 class ForecastsPage(Page):
     """The list of forecasts, or the steps to get started if there are none."""
 
-    lines: Annotated[
-        tuple[tuple[StructureForecast, str], ...],
-        "One page of forecasts with their addresses, most urgent first",
-    ]
-    found: Annotated[ForecastPage, "The page of the list"]
+    found: Annotated[ListView, "One page of forecasts"]
     newest: Annotated[date | None, "Day of the latest forecast on the page"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 
@@ -108,16 +105,29 @@ class StructureForecastPage(Page):
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
     """Show all forecasts, most urgent first."""
-    found = forecasts.list_forecasts(session, page_of_address(request))
+    listed = _latest_forecasts(request)
+    asked = listed.request(request)
+    found = forecasts.list_forecasts(session, asked)
     page = ForecastsPage(
         title="Forecasts",
         section=SECTION,
-        lines=tuple((each, f"{forecast_path(each.qsg, each.structure)}#{each.key}") for each in found.items),
-        found=found,
+        found=listed.view(found, asked),
         newest=max((each.made_on for each in found.items), default=None),
-        is_empty=found.total == 0,
+        is_empty=found.total == 0 and not asked.search,
     )
     return render(request, "forecasts/list.html", page)
+
+
+@router.get("/forecasts.csv")
+def list_file(request: Request, session: SessionDep) -> Response:
+    """Return all forecasts that match the filter as a file."""
+    listed = _latest_forecasts(request)
+    return listed.file(forecasts.list_forecasts(session, listed.file_request(request)).items)
+
+
+def _latest_forecasts(request: Request) -> ListTable[StructureForecast]:
+    settings: Settings = request.app.state.settings
+    return latest_forecasts(lead_time_days=settings.lead_time_days)
 
 
 @router.get("/forecasts/{qsg}/{structure}")

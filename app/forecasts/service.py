@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
-from app.nightly.urgency import RecentUsage, most_urgent
-from app.paging import PageRequest, ResultPage
+from app.nightly.urgency import RecentUsage, ranked_forecasts
+from app.paging import ListRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
 from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
 from planner_core.findings import Finding
@@ -31,7 +31,7 @@ MEASURES: Mapping[str, str] = {
 MOST_EARLIER = 12
 """Maximum number of earlier forecasts of a series that are shown with their scores."""
 MOST_HISTORY_DAYS = 730
-FIRST_PAGE = PageRequest()
+ALL_FORECASTS = ListRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 AnyForecast = TypeVar("AnyForecast", bound=Forecast)
@@ -65,12 +65,8 @@ class StructureForecast(Forecast):
     score: Annotated[
         Score | None, Field(description="The score of the newest earlier forecast that could be scored.")
     ] = None
-
-    @property
-    def week_percent(self) -> float | None:
-        """The highest peak of the last week, as a percentage of the current total."""
-        last_week = self.baselines.last_week if self.baselines else ()
-        return 100 * max(last_week) / self.total if last_week and self.total else None
+    used_percent: Stored[float | None] = None
+    """The highest use in the last days with records, as a percentage of the total of its day; only in lists."""
 
     @property
     def title(self) -> str:
@@ -157,14 +153,23 @@ class ForecastPage(ResultPage[StructureForecast]):
     items: Annotated[tuple[StructureForecast, ...], Field(serialization_alias="forecasts")]
 
 
-def list_forecasts(session: Session, asked: PageRequest = FIRST_PAGE) -> ForecastPage:
-    """Return the latest forecast of every series, each with the last score of an earlier one of the same series."""
-    rows, total = most_urgent(session, offset=asked.offset, limit=asked.per_page)
+def list_forecasts(session: Session, asked: ListRequest = ALL_FORECASTS) -> ForecastPage:
+    """Return the latest forecast of every series, each with the last score of an earlier one of the same series.
+
+    Without a requested order, the most urgent forecasts are first.
+    """
+    rows, total = ranked_forecasts(session, asked)
     items = tuple(
-        _read(StructureForecast, forecast, fullness=full, score=_last_score(session, forecast))
-        for forecast, full in rows
+        _read(
+            StructureForecast,
+            each.forecast,
+            fullness=each.full,
+            used_percent=each.used_percent,
+            score=_last_score(session, each.forecast),
+        )
+        for each in rows
     )
-    return ForecastPage.of(items, total, asked)
+    return ForecastPage.of(items, total, asked.page)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:

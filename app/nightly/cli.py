@@ -194,10 +194,10 @@ def _curves(arguments: argparse.Namespace) -> int:
 
 def _forecasts(arguments: argparse.Namespace) -> int:
     from app.forecasts import service
-    from app.paging import MOST_PER_PAGE, PageRequest
+    from app.paging import MOST_PER_PAGE, ListRequest, PageRequest
 
     def forecasts(session: Session, page: int) -> ResultPage[StructureForecast]:
-        return service.list_forecasts(session, PageRequest(page, MOST_PER_PAGE))
+        return service.list_forecasts(session, ListRequest(PageRequest(page, MOST_PER_PAGE)))
 
     return _listed(forecasts, _forecast_line, as_json=arguments.json, none="There are no forecasts yet.")
 

@@ -3,32 +3,106 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow
 from app.nightly import repository
 from app.nightly.models import StoredForecast
-from planner_core.urgency import Fullness, UrgencyKey, UsedDay, fullness, urgency_key
+from app.paging import ListRequest, in_order
+from planner_core.urgency import Fullness, UsedDay, fullness, urgency_key
 
 Structure = tuple[str, str]
 SMDS = "smds_blocks"
 
 
-class RankedSeries(NamedTuple):
-    """The latest forecast of one measure of a structure, by its number, and its place in the order of urgency."""
+class RankedForecast(NamedTuple):
+    """The latest forecast of a series, with the recent usage that its place in lists depends on."""
 
-    key: UrgencyKey
-    forecast_id: int
-    structure: Structure
-    measure: str
-    queue_manager: str
+    forecast: StoredForecast
+    full: Fullness | None
+    """The fullness of its structure or data set."""
+    used_percent: float | None
+    """The highest use of its measure in the last days."""
+
+
+class RankedSeries(NamedTuple):
+    """The latest forecast of a measure of a structure by its number, without its contents."""
+
+    number: int
+    row: AnyRow
+    """The names of the series, and the earliest day on which it is expected to pass a level."""
     full: Fullness | None
     used_percent: float | None
+
+    @property
+    def structure(self) -> Structure:
+        """The group and the name of the structure."""
+        return self.row.qsg, self.row.structure
+
+
+FORECAST_SORT_KEYS: Final[Mapping[str, Callable[[RankedSeries], Any]]] = {
+    "urgency": lambda one: _urgency_of(one),
+    "structure": lambda one: one.row.structure,
+    "qsg": lambda one: one.row.qsg,
+    "measure": lambda one: (one.row.measure, one.row.queue_manager),
+    "used_percent": lambda one: one.used_percent,
+    "crossing_day": lambda one: one.row.earliest_crossing_day,
+}
+"""The values by which forecasts can be sorted, by key."""
+
+
+def ranked_forecasts(session: Session, asked: ListRequest) -> tuple[list[RankedForecast], int]:
+    """Return part of the latest forecasts of all series in the requested order, and their total number.
+
+    Without a requested order, the most urgent forecasts are first.
+    """
+    ranked = ranked_series(session, search=asked.search)
+    if asked.sort is not None:
+        ranked = in_order(ranked, asked.sort, FORECAST_SORT_KEYS[asked.sort.key])
+    part = ranked[asked.page.offset : asked.page.offset + asked.page.per_page]
+    return _with_forecasts(session, part), len(ranked)
+
+
+def ranked_series(session: Session, *, search: str = "") -> list[RankedSeries]:
+    """Return the series whose group or structure contains a text, most urgent first."""
+    one = StoredForecast
+    query = select(
+        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day
+    ).where(one.is_latest)
+    if search:
+        # Without escaping, the underscore of CSQ_ADMIN would match any character.
+        names = (
+            func.lower(name).contains(search.lower(), autoescape=True) for name in (one.qsg, one.structure)
+        )
+        query = query.where(or_(*names))
+    known = RecentUsage.of(session)
+    series = []
+    for row in session.execute(query):
+        of = (row.qsg, row.structure), row.measure, row.queue_manager
+        series.append(RankedSeries(row.id, row, known.full(*of), known.used_percent(*of)))
+    # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
+    series.sort(key=_urgency_of)
+    return series
+
+
+def _with_forecasts(session: Session, series: Sequence[RankedSeries]) -> list[RankedForecast]:
+    forecasts = repository.forecasts_by_id(session, [each.number for each in series])
+    return [RankedForecast(forecasts[each.number], each.full, each.used_percent) for each in series]
+
+
+def _urgency_of(one: RankedSeries) -> tuple[Any, ...]:
+    row = one.row
+    return urgency_key(
+        one.full,
+        crossing_day=row.earliest_crossing_day,
+        used_percent=one.used_percent,
+        names=(row.qsg, row.structure, row.measure, row.queue_manager),
+    )
 
 
 def most_urgent(
@@ -39,32 +113,9 @@ def most_urgent(
     Each forecast is returned with the fullness of its structure or data set.
     """
     ranked = ranked_series(session)
-    part = ranked[offset : offset + limit]
-    forecasts = repository.forecasts_by_id(session, [each.forecast_id for each in part])
-    return [(forecasts[each.forecast_id], each.full) for each in part], len(ranked)
-
-
-def ranked_series(session: Session) -> list[RankedSeries]:
-    """Return all series that have a forecast, most urgent first."""
-    query = select(
-        StoredForecast.id, StoredForecast.qsg, StoredForecast.structure, StoredForecast.measure, StoredForecast.queue_manager,
-        StoredForecast.earliest_crossing_day,
-    ).where(StoredForecast.is_latest)  # fmt: skip
-    rows = session.execute(query).all()
-    known = RecentUsage.of(session)
-    # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
-    ranked = []
-    for number, qsg, structure, measure, queue_manager, crossing_day in rows:
-        full = known.full((qsg, structure), measure, queue_manager)
-        used_percent = known.used_percent((qsg, structure), measure, queue_manager)
-        key = urgency_key(
-            full,
-            crossing_day=crossing_day,
-            used_percent=used_percent,
-            names=(qsg, structure, measure, queue_manager),
-        )
-        ranked.append(RankedSeries(key, number, (qsg, structure), measure, queue_manager, full, used_percent))
-    return sorted(ranked, key=lambda each: each.key)
+    return [
+        (each.forecast, each.full) for each in _with_forecasts(session, ranked[offset : offset + limit])
+    ], len(ranked)
 
 
 class RecentUsage:

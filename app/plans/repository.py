@@ -175,7 +175,7 @@ def put_names(session: Session, plan_id: int, qsg: str, names: AbstractSet[PlanN
     if gone:
         key = (kept.kind == bindparam("old_kind")) & (kept.name == bindparam("old_name"))
         key &= (kept.structure == bindparam("old_structure")) & (kept.plan_id == plan_id)
-        session.connection().execute(delete(kept.__table__).where(key), gone)
+        session.connection().execute(delete(kept).where(key), gone)
     new = [{"plan_id": plan_id, **dict(zip(keys, row, strict=True))} for row in after - before]
     if new:
         session.execute(insert(kept), new)

@@ -81,14 +81,24 @@ def _full_structures(
             days[row.qsg, row.structure].append(used_day(row))
     for key, each in _later_days(session, rows, read_to):
         days[key].append(each)
-    last_hours = repository.last_measured_hours(session)
+    last_days = {
+        qsg: max(hour.date(), read_to.get(qsg, date.min))
+        for qsg, hour in repository.last_measured_hours(session).items()
+    }
     found = {}
     for key, used in days.items():
-        known = [each for each in (read_to.get(key[0]), last_hours.get(key[0])) if each is not None]
-        last_day = max(each.date() if isinstance(each, datetime) else each for each in known)
-        if (full := fullness(used, last_day=last_day)) is not None:
+        if (full := fullness(used, last_day=last_days.get(key[0]) or read_to[key[0]])) is not None:
             found[key] = full
+    for row in rows:
+        key, day = (row.qsg, row.structure), row.last_use_hour and row.last_use_hour.date()
+        # The nightly run may have read only some hours of the last day, before this one was uploaded.
+        if key not in found and day == last_days[row.qsg] and _is_full(row):
+            found[key] = Fullness(state="full_now", count=0, days=1, since=day, last=day)
     return found
+
+
+def _is_full(row: AnyRow) -> bool:
+    return max((each or 0 for each in _last_use(row)), default=0) >= _ALL
 
 
 def _is_used_up(row: AnyRow) -> bool:
@@ -108,11 +118,7 @@ def _later_days(
             first = max(first, read_to[row.qsg] + timedelta(days=1))
         if row.last_full_hour is not None and row.last_full_hour.date() >= first:
             since[key] = first
-        if (
-            row.last_use_hour is not None
-            and row.last_use_hour.date() >= first
-            and max((each or 0 for each in _last_use(row)), default=0) >= _ALL
-        ):
+        if row.last_use_hour is not None and row.last_use_hour.date() >= first and _is_full(row):
             used_up[key, row.last_use_hour.date()] = True
     counts: dict[tuple[StructureKey, date], int] = defaultdict(int)
     if since:

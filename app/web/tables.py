@@ -313,9 +313,13 @@ def sort_of(text: str, keys: Collection[str]) -> Sort | None:
 
 def search_of(request: Request) -> str:
     """Return the text by which the address of a page filters a list."""
+    return search_text(request.query_params.get("search", ""))
+
+
+def search_text(text: str) -> str:
+    """Return a text to search for, with single blanks and a limited length."""
     # PostgreSQL rejects texts with a null character.
-    text = request.query_params.get("search", "").replace("\0", " ")
-    return " ".join(text.split())[:LONGEST_SEARCH]
+    return " ".join(text.replace("\0", " ").split())[:LONGEST_SEARCH]
 
 
 def use_severity(percent: float | Fraction) -> tuple[Severity, str]:

@@ -33,6 +33,8 @@ FILES = {
     "/quick/{kind}",
     "/fleet.csv",
     "/plans/{name}/versions/{number}/files/{file}",
+    "/usage.csv",
+    "/forecasts.csv",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",

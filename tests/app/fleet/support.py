@@ -21,6 +21,7 @@ from tests.app.web.support import get, send_json
 
 ENTRIES, ELEMENTS = 20_000, 120_000
 LAST_HOUR = datetime(MADE_ON.year, MADE_ON.month, MADE_ON.day, 23, tzinfo=UTC)
+"""The last hour of the last day that a nightly run has read."""
 DISK_FULL = "The usage history cannot be read: the disk is full."
 
 

@@ -55,7 +55,7 @@ def test_structures_are_sorted_by_urgency(own_app: FastAPI) -> None:
     urgencies = [each["urgency"] for each in found]
     assert urgencies == ["full_now", "was_full", "soon", "later", "high", "none", "unknown"]
     soon = found[2]
-    assert soon["urgency_text"] == "Limit in 12 days"
+    assert soon["urgency_text"] == "limit in 12 days"
     assert soon["next_limit"]["level"] == "85 %"
     assert soon["next_limit"]["days"] == {"p10": 5, "p50": 12, "p90": 40}
     assert (soon["used_percent"], soon["used_pool"]) == (50.0, "elements")
@@ -98,7 +98,7 @@ def test_plans_only_shows_their_structures_and_asks_for_measurements(own_app: Fa
     assert {each["structure"] for each in found["structures"]} == {
         "CSQ_ADMIN", "CSQSYSAPPL", "APPLICATION1", "MYDATA",
     }  # fmt: skip
-    assert {each["urgency_text"] for each in found["structures"]} == {"Not measured"}
+    assert {each["urgency_text"] for each in found["structures"]} == {"not measured"}
     assert all(each["plans"] == ["SQ03"] for each in found["structures"])
     first = found["coupling_facilities"][0]
     assert first["storage_mib"] == 65_536

@@ -110,7 +110,7 @@ def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     assert html(fleet, "/?sort=colour").status == 422
     answer = get(fleet, "/fleet.csv?sort=-used&search=SQ04")
     (line,) = csv.DictReader(io.StringIO(answer.text))
-    assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "High use, no forecast")
+    assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "high use, no forecast")
 
 
 def test_nightly_run_shows_its_findings(fleet: FastAPI) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from datetime import date, timedelta
 from pathlib import Path
@@ -94,9 +96,54 @@ def test_rest_pages_keep_the_order_of_urgency(full: FastAPI) -> None:
 def test_page_lists_full_structures_first(full: FastAPI) -> None:
     rows = table(page(full, "/forecasts"), "forecasts")[1:]
     assert [row[0] for row in rows] == [structure for structure, _ in ORDER]
-    assert "Structure full now" in rows[0][4]
-    assert "Structure full 102 times since 2026-11-18" in rows[1][4]
-    assert "Data set full on 2026-11-18" in rows[3][4]
+    assert "Structure full now" in rows[0][3]
+    assert "Structure full 102 times since 2026-11-18" in rows[1][3]
+    assert "Data set full on 2026-11-18" in rows[3][3]
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("-urgency", ["PAYMENTS", "LARGE", "TRADES", "TRADES", "STUCK"]),
+        ("structure", ["LARGE", "PAYMENTS", "STUCK", "TRADES", "TRADES"]),
+        ("qsg", ["STUCK", "TRADES", "TRADES", "LARGE", "PAYMENTS"]),
+        ("measure", ["STUCK", "TRADES", "PAYMENTS", "TRADES", "LARGE"]),
+        ("-used_percent", ["STUCK", "TRADES", "LARGE", "TRADES", "PAYMENTS"]),
+        ("crossing_day", ["PAYMENTS", "STUCK", "TRADES", "TRADES", "LARGE"]),
+    ],
+)
+def test_list_file_and_rest_have_the_requested_order(full: FastAPI, sort: str, expected: list[str]) -> None:
+    rows = table(page(full, f"/forecasts?sort={sort}"), "forecasts")[1:]
+    assert [row[0] for row in rows] == expected
+    lines = csv.DictReader(io.StringIO(get(full, f"/forecasts.csv?sort={sort}").text))
+    assert [line["structure"] for line in lines] == expected
+    found = get(full, f"/api/v1/forecasts?sort={sort}").json()["forecasts"]
+    assert [each["structure"] for each in found] == expected
+
+
+def test_list_is_filtered_by_name(full: FastAPI) -> None:
+    rows = table(page(full, "/forecasts?search=pay"), "forecasts")[1:]
+    assert [row[0] for row in rows] == ["PAYMENTS"]
+    assert get(full, "/api/v1/forecasts?search=pay").json()["total"] == 1
+    assert (
+        "No name in the list of forecasts contains “nothing”" in page(full, "/forecasts?search=nothing").text
+    )
+
+
+def test_file_has_the_next_limit_with_its_interval(full: FastAPI) -> None:
+    lines = csv.DictReader(io.StringIO(get(full, "/forecasts.csv?search=payments").text))
+    (line,) = lines
+    assert (line["urgency"], line["level"], line["crossing_day"]) == ("85 % in 27 days", "85 %", "2026-12-17")
+    assert (line["crossing_p10"], line["crossing_p90"], line["made_on"]) == (
+        "2026-12-21", "2027-01-29", "2026-11-20",
+    )  # fmt: skip
+
+
+def test_unknown_sort_key_is_refused(full: FastAPI) -> None:
+    for address in ("/forecasts", "/forecasts.csv", "/api/v1/forecasts"):
+        answer = get(full, f"{address}?sort=growth")
+        assert answer.status == 422
+        assert "It can be sorted by" in answer.json()["detail"]
 
 
 def test_overview_names_full_structures_before_the_next_to_fill(full: FastAPI) -> None:

@@ -16,7 +16,6 @@ from planner_core.findings import catalogue
 from tests.app.plans.support import plan
 from tests.app.search.support import measure, save, structure
 
-
 FIRST_PAGE = PageRequest()
 
 
