@@ -38,7 +38,8 @@ SHELVES = {
 """The folders of docs/ and their pages in reading order; pages that are not listed follow, sorted by name."""
 SUBJECTS = {
     "how-to": {
-        "searching": "Plans",
+        "overview": "Overview and search",
+        "quick-calculator": "Plans",
         "losing-a-cf": "What-if questions",
         "what-runs-today": "The running system",
         "uploading": "Measurements",
@@ -46,7 +47,7 @@ SUBJECTS = {
         "cluster-decisions": "Clusters",
     },
 }
-"""The subjects into which a long folder is divided, by the name of their first page."""
+"""The subjects into which a long folder is divided, by the name of their first page; the first one begins the folder."""
 PURPOSES = {
     "tutorial": "Lessons with example data, from the first plan to the policy",
     "how-to": "Instructions, one page for each task",
@@ -199,7 +200,7 @@ def _groups(folder: str, entries: Sequence[Entry]) -> tuple[Group, ...]:
     """Divide the pages of a folder into subjects."""
     subjects = SUBJECTS.get(folder, {})
     found: dict[str, list[Entry]] = {}
-    title = ""
+    title = next(iter(subjects.values()), "")
     for each in entries:
         title = subjects.get(each.slug.rpartition("/")[2], title)
         found.setdefault(title, []).append(each)

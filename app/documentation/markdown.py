@@ -58,6 +58,9 @@ _COMMENT = re.compile(r"^<!--[^>]*-->\n", re.MULTILINE)
 """A line that marks a generated part of a file: HTML in files is shown as text, but this line is not for readers."""
 
 
+_IN_A_NAME = re.compile(r"(?<=[A-Z0-9])_(?=[A-Z0-9])")
+
+
 class _Renderer(RendererHTML):
     """A renderer that makes tables and examples scrollable, including by keyboard, and adds anchors to headings."""
 
@@ -67,6 +70,10 @@ class _Renderer(RendererHTML):
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "</table>\n</div>\n"
+
+    def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        # Names such as those of findings are wider than a phone: they may break after an underscore.
+        return _IN_A_NAME.sub("_<wbr>", super().text(tokens, idx, options, env))
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         picture = inline_picture(str(tokens[idx].attrs["src"]), alt=tokens[idx].content)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+VOID = frozenset({"meta", "link", "input", "br", "hr", "img", "wbr"})
 
 
 @dataclass(eq=False)
