@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from planner_core.findings import SEVERITIES, Finding, finding_groups
 from planner_core.provenance import Source
@@ -61,11 +60,6 @@ class FindingFilter:
     severity: str = ""
     structure: str = ""
     code: str = ""
-
-    def query(self) -> str:
-        """Return the filter as parameters of an address."""
-        given = (("severity", self.severity), ("structure", self.structure), ("code", self.code))
-        return urlencode([(key, value) for key, value in given if value])
 
     def includes(self, item: Finding) -> bool:
         """Return whether the page shows a finding."""

@@ -65,7 +65,7 @@ class RefusedAction:
 
 @dataclass(frozen=True, slots=True)
 class PlanHead:
-    """What all tabs of a plan show above their contents."""
+    """The head of the pages of a plan, above the contents of each tab."""
 
     version: StoredVersion
     at: str

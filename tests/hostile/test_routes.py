@@ -51,6 +51,7 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/plan-preview": "/new-plan",
     "/plans/{name}/scenarios/{scenario}/edit": "/plans/SQ03/scenarios/new",
     "/plans/{name}/acknowledge": ("code", "structure", "message", "reason"),
+    "/plans/{name}/withdraw": ("code", "structure", "message"),
     "/qsg-map/remove": ("system_id", "queue_manager"),
     "/uploads/{upload_id}/ingest": ("kind", "observed_at", "zone"),
     "/usage/{qsg}/plan": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),

@@ -41,7 +41,7 @@ def test_every_control_is_reached_by_keyboard(new_context: NewContext, address: 
 
 def test_scenario_is_created_compared_and_deleted_by_keyboard(new_context: NewContext) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.goto("/plans/SCENES")
+    page.goto("/plans/SCENES/what-if")
     press(page, "link", "Scenarios")
     press(page, "link", "New scenario")
     tab_to(page, page.get_by_label("Name", exact=True))

@@ -71,7 +71,7 @@ def test_policy_is_created_from_an_uploaded_dump(real_page: Page, real_base: str
     page.get_by_role("button", name="Save and open in the editor").click()
     expect(page).to_have_url(f"{real_base}/plans/MEASURED/edit?made=usage")
 
-    page.goto("/plans/MEASURED")
+    page.goto("/plans/MEASURED?tab=policy")
     output = page.locator('[data-output="policy"]')
     if output.get_attribute("open") is None:
         output.locator("summary").click()

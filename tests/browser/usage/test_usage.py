@@ -306,7 +306,7 @@ def test_plan_is_created_from_a_chart_by_keyboard_and_its_policy_downloaded(
         ).first
     ).to_be_visible()
     expect(page.locator('[name="/structures/0/queues/0/backlog"]')).to_have_value("40000")
-    page.goto("/plans/SQ03-usage")
+    page.goto("/plans/SQ03-usage?tab=policy")
     output = page.locator('[data-output="policy"]')
     if output.get_attribute("open") is None:
         output.locator("summary").click()

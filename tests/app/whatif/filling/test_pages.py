@@ -219,5 +219,5 @@ def test_list_of_questions_and_plan_pages_link_to_both_questions(app: FastAPI) -
     hub = page(app, "/whatif?plan=ready").text
     assert 'href="/whatif/recovery?plan=ready"' in hub
     assert 'href="/whatif/smds?plan=ready"' in hub
-    assert 'href="/whatif/smds?plan=ready"' in page(app, "/plans/ready").text
+    assert 'href="/whatif/smds?plan=ready"' in page(app, "/plans/ready?tab=policy").text
     assert 'href="/whatif/recovery?plan=ready"' in page(app, "/plans/ready/versions/1/structures/FAST").text
