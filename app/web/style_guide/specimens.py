@@ -18,6 +18,8 @@ from app.nightly.view import FindingLine
 from app.paging import PageRequest, ResultPage
 from app.plans.changes_pages import ChangeRow, document_changes
 from app.plans.charts import fill_chart, structures_chart
+from app.plans.editor.form import change, check, typed_of
+from app.plans.editor.view import EditorForm, show
 from app.plans.finding_groups import FindingGroupView, FindingView, findings_shown, grouped_findings
 from app.plans.head import FINDINGS, plan_head
 from app.plans.result_view import facility_lines, structure_lines
@@ -48,6 +50,7 @@ from app.web.style_guide.questions import questions
 from planner_core.contracts.ingest import QueueManagerGroup, RowCounts
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.depth_events.simulate import simulate
+from planner_core.document.model import PlanDocument
 from planner_core.findings import finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.sheet import ASSUMPTION
@@ -97,6 +100,7 @@ def specimens() -> Mapping[str, object]:
         "fill": fill,
         "chart": answer_of(asked, form).chart,
         "entries": {entry.kind: entry for entry in _entries()},
+        "editor": _editor(document),
         "lines": FormField(
             "specimen-lines",
             "Many lines",
@@ -115,6 +119,15 @@ def specimens() -> Mapping[str, object]:
         "placement": placement(document),
         "questions": questions(version, document),
     }
+
+
+def _editor(document: PlanDocument) -> EditorForm:
+    """Return a form with a queue that states both a backlog and a rate."""
+    typed = change(typed_of(document), "add:/structures/0/queues").typed
+    at = "/structures/0/queues/1"
+    wrong = {"name": "BOTH.IN", "message_bytes": "4K", "backlog": "500", "put_rate_per_s": "40"}
+    typed |= {f"{at}/{name}": text for name, text in wrong.items()}
+    return show(typed, check(typed))
 
 
 def figures(why: Explanation) -> tuple[Figure, ...]:

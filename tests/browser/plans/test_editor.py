@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import problems_at_every_width
 from tests.serving import ANSWER_S
 
 pytestmark = pytest.mark.browser
@@ -177,6 +178,18 @@ def test_more_opens_at_an_error_and_lists_its_values_when_closed(page: Page, bas
     more.click()
     page.locator("#wrong-list").get_by_role("link", name="APP: FULLTHRESHOLD").click()
     expect(full).to_be_focused()
+
+
+def test_open_columns_with_errors_are_accessible_and_do_not_overflow(page: Page, base: str) -> None:
+    save_plan(base, "WRONG", 3)
+    page.goto("/plans/WRONG/edit")
+    page.locator('summary:has([data-settings="/structures/0/queues"])').click()
+    cell(page, 1, "put_rate_per_s").fill("7")
+    expect(page.locator('[id="/structures/0/queues/1/put_rate_per_s-error"]')).to_have_text(
+        "Enter either a backlog, or puts per second and outage minutes, not both."
+    )
+    page.get_by_role("button", name="Remove APP.Q00").click()
+    assert problems_at_every_width(page) == []
 
 
 def test_draft_is_offered_restored_and_removed_after_saving(page: Page, base: str) -> None:

@@ -580,6 +580,30 @@ def test_plan_refused_by_the_core_is_not_saved(browser: Browser) -> None:
     assert browser.get("/plans/SQ03").status == 404
 
 
+def test_restored_draft_keeps_its_version_and_its_pasted_text(browser: Browser) -> None:
+    browser.save_example()
+    draft = edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**draft, "/cfcc_level": "24", "do": "save"})
+    text = "name,message_bytes,backlog\nPASTED.IN,1,1"
+    sent = {**draft, "/structures/0/queues/0/backlog": "4711", "/structures/0/paste": text, "do": "restore"}
+    page = browser.post("/plans/SQ03/edit", sent)
+    assert page.status == 200
+    assert "The draft is restored, based on version 1. Nothing is stored until you save it." in page.words
+    assert page.fields["/structures/0/queues/0/backlog"] == "4711"
+    assert page.fields["/structures/0/paste"] == text
+    assert (page.fields["etag"], page.fields["base"]) == (draft["etag"], "1")
+    assert (
+        browser.post("/plans/SQ03/edit", {**page.fields, "/structures/0/paste": "", "do": "save"}).status
+        == 409
+    )
+
+
+def test_preview_lists_the_collapsed_values(browser: Browser) -> None:
+    sent = {**browser.get("/new-plan?from=example").fields, "/structures/0/full_threshold": "70"}
+    page = browser.post("/plan-preview", sent)
+    assert "FULLTHRESHOLD 70 %" in page.words
+
+
 def test_largest_plan_is_edited_without_a_field_for_each_queue(browser: Browser) -> None:
     document = largest(structures=63, queues=512)
     put = browser.ask(
