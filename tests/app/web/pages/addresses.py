@@ -29,6 +29,7 @@ PAGES: Mapping[str, int] = {
     "/docs": 200,
     **dict.fromkeys(ARTICLES, 200),
     "/uploads": 200,
+    "/uploads?batch=none&state=failed": 200,
     "/new-upload": 200,
     "/qsg-map": 200,
     "/usage": 200,
