@@ -29,8 +29,14 @@ from spark_jobs.without_pandas import hide_pandas_from_arrow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-IMPORTED_ON_FIRST_USE = ("pyarrow.dataset",)
-"""Modules that Arrow and Delta import when they are first used, which every job would do again."""
+IMPORTED_ON_FIRST_USE = (
+    "importlib.readers",
+    "numpy.ma",
+    "pyarrow.acero",
+    "pyarrow.dataset",
+    "spark_jobs.smf.layouts.all_layouts",
+)
+"""Modules that are imported, and layouts that are read, on first use, which every job would do again."""
 STDIN, STDOUT, STDERR = range(3)
 
 

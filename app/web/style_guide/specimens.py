@@ -27,6 +27,7 @@ from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import Figure, OutputTextView, answer_of
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
+from app.uploads.batches import BatchProgress
 from app.uploads.report import (
     ConflictLine,
     FileStructure,
@@ -113,6 +114,17 @@ def specimens() -> Mapping[str, object]:
         "list": sorted_list(),
         "usage": _usage(),
         "report": _report(),
+        "batch": BatchProgress(
+            batch="specimen",
+            begun_at=_AT,
+            files=118,
+            stored=57,
+            failed=3,
+            asks=1,
+            waiting=57,
+            ended_at=_AT,
+            seconds_left=110,
+        ),
         "ahead": ahead(document),
         "night": _night(),
         "events": _events(),

@@ -35,6 +35,7 @@ PAGES: Mapping[str, int] = {
     "/docs": 200,
     **dict.fromkeys((*ARTICLES, *FIRST_PARTS), 200),  # all parts are in tests/app/documentation
     "/uploads": 200,
+    "/uploads?batch=none&state=failed": 200,
     "/new-upload": 200,
     "/qsg-map": 200,
     "/usage": 200,
