@@ -124,8 +124,6 @@ class ReportView:
     """Structures whose figures change."""
     unchanged: tuple[str, ...]
     """Structures whose figures do not change."""
-    scenario_loss: tuple[str, JsonObject | None, JsonObject] | None
-    """The loss that the scenario examines, as in `losses`; None if it examines none."""
     losses: tuple[tuple[str, JsonObject | None, JsonObject], ...]
     """Title, the loss before (None if the plan does not have the coupling facility), and the loss after."""
     white_space: tuple[tuple[str, JsonObject | None, JsonObject], ...]
@@ -170,7 +168,6 @@ def reported(report: ScenarioReport) -> ReportView:
         report=report,
         sizes=tuple(map(_size_change, changed)),
         unchanged=tuple(item.structure for item in report.structures if item not in changed),
-        scenario_loss=next((each for each in losses if each[2]["is_the_scenario"]), None),
         losses=losses,
         white_space=tuple(
             (item["coupling_facility"], facilities.get(item["coupling_facility"]), item)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from app.web.axes import Axis, Linear, Log, Time, Value, position
-from app.web.chart_svg import stacked
+from app.web.chart_svg import stacked, text_width
 from app.web.charts import LABEL_ONLY, Chart, LegendItem, Level, Line, Mark, Spot
 from planner_core.wire import JsonObject
 
 _PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
 _MIDDLE, _RIGHT_EDGE = 0.5, 0.9
-_LABEL_PX, _CHARACTER_PX = 13, 6.4
+_LABEL_PX, _LABEL_SPACE_PX = 13, 12
 _MOST_DOTTED = 80
 _LINES: dict[str, JsonObject] = {
     "curve": {"color": "--accent", "width": 1.5},
@@ -94,8 +94,11 @@ def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
     }
     if any(chart.are_levels_beside for chart in charts):
         # Plotly does not know the member `narrow`: on narrow pages, charts.js replaces the other value with it.
-        labels = [level.short or level.label for chart in charts for level in chart.levels]
-        layout["margin"] |= {"r": 150, "narrow": round(max(map(len, labels), default=0) * _CHARACTER_PX) + 8}
+        levels = [level for chart in charts for level in chart.levels if level.label]
+        layout["margin"] |= {
+            "r": _room([level.label for level in levels]),
+            "narrow": _room([level.short or level.label for level in levels]),
+        }
     traces: list[JsonObject] = []
     for nth, chart in enumerate(charts):
         _panel(chart, nth, len(charts), layout)
@@ -104,6 +107,11 @@ def figure(charts: Sequence[Chart], hint: str = "") -> JsonObject:
             heading |= {"text": heading["text"] + hint, "narrow": heading["text"]}
         traces += _traces(chart, f"y{nth + 1 if nth else ''}")
     return {"data": traces, "layout": layout}
+
+
+def _room(labels: Sequence[str]) -> int:
+    """Return the width of a margin for labels to the right of the plot [px]."""
+    return round(max(map(text_width, labels), default=0)) + _LABEL_SPACE_PX
 
 
 def _x_axis(axis: Axis) -> JsonObject:

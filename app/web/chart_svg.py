@@ -150,7 +150,7 @@ def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[flo
     ]
     beside += [line.label for panel in panels for line in panel.lines if line.is_label_beside]
     left = 14 + round(max(map(len, names), default=0) * _TICK_CHARACTER)
-    room = max(map(len, beside), default=0) * _TICK_CHARACTER
+    room = max(map(text_width, beside), default=0)
     return left, width - (round(room) + 14 if beside else 12)
 
 
@@ -253,7 +253,7 @@ class Sheet:
         """Add a label at the first free place, or where it covers least; a place is a left end and a base line."""
         if not text:
             return
-        width = _width(text) * (_STRONG if "strong" in style else 1)
+        width = text_width(text) * (_STRONG if "strong" in style else 1)
         tried = []
         for nth, (x, y) in enumerate(places):
             tried.append((self.cost(x, y, width, frame), nth, (x, y)))
@@ -279,7 +279,7 @@ class Sheet:
 
     def on_labels(self, place: Place, text: str, frame: Box) -> bool:
         """Return whether a label in this position would cover another or leave the frame."""
-        return self.cost(*place, _width(text) * _STRONG, frame) >= _ON_A_LABEL
+        return self.cost(*place, text_width(text) * _STRONG, frame) >= _ON_A_LABEL
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
         """Yield places across the whole frame, with their cost and their distance from the preferred place."""
@@ -294,7 +294,7 @@ def _number(value: str | float) -> str | float:
     return value if isinstance(value, str) else round(value, 1)
 
 
-def _width(text: str) -> float:
+def text_width(text: str) -> float:
     """Return an upper estimate of the width of a label, to keep labels apart."""
     return sum(_CAPITAL if character.isupper() else _CHARACTER for character in text)
 
@@ -499,7 +499,7 @@ class _Plot:
     def spot_places(self, spot: Spot) -> Iterator[Place]:
         """Yield places next to the spot, the side with more room first, or centered above and below a sign."""
         x, y = self.within(self.x(spot.x), self.y(spot.y))
-        width = _width(_label(spot, is_narrow=self.sheet.is_narrow)) * _STRONG
+        width = text_width(_label(spot, is_narrow=self.sheet.is_narrow)) * _STRONG
         if spot.sign in ("up", "square"):
             yield x - width / 2, y - 9
             yield x - width / 2, y + 18
@@ -525,7 +525,7 @@ class _Plot:
             return
         for level in sorted(levels, key=lambda each: -each.value):
             text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)
-            width, left = _width(text), self.left + 6
+            width, left = text_width(text), self.left + 6
             at_right = self.right - width - 2
             xs = [left, at_right]
             if level.end is not None:
@@ -534,7 +534,7 @@ class _Plot:
             self.sheet.label(text, [(x, y + dy) for x in [*xs, *middle] for dy in (-4, 13)], frame)
 
     def mark_places(self, mark: Mark) -> Iterator[Place]:
-        x, width = self.x(mark.at), _width(mark.label)
+        x, width = self.x(mark.at), text_width(mark.label)
         sides = [x + 5, x - 5 - width]
         if mark.is_label_low:
             for row in range(8):
@@ -550,7 +550,7 @@ class _Plot:
     def line_places(self, line: Line) -> Iterator[Place]:
         """Yield places next to the line's end outside the plot, or along the line from its end, above and below it."""
         points = max((points for each, points in self.drawn if each is line), key=lambda run: run[-1][0])
-        width = _width(line.label) * _STRONG
+        width = text_width(line.label) * _STRONG
         end_x, end_y = points[-1]
         if line.is_label_beside:
             yield (end_x + 5, end_y + 4) if end_x >= self.right - 1 else (end_x + 5, end_y + 11)
@@ -692,7 +692,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     sheet = Sheet(width, is_narrow=kind == "narrow")
     longest = max((bar.extent for bar in chart.bars), default=1) or 1
     if chart.is_beside:
-        left = round(max((_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
+        left = round(max((text_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)

@@ -99,7 +99,14 @@ def filling_chart(found: FillingUp) -> Chart | None:
             Line(line, style=style, label=label)
             for (_, label, line), style in zip(pools, ("second", "curve"), strict=True)
         ),
-        levels=(Level(threshold, f"FULLTHRESHOLD {threshold} %"),) if threshold else (),
+        levels=(
+            *((Level(threshold, f"FULLTHRESHOLD {threshold} %", f"FULL {threshold} %"),) if threshold else ()),
+            *(
+                Level(percent, f"offload {percent} %", f"{percent} %", style="threshold")
+                for percent in dict.fromkeys(rule.threshold for rule in found.rules if rule.is_on)
+            ),
+        ),
+        are_levels_beside=True,
         marks=tuple(
             Mark(
                 float(moment.minutes), str(number), f"lead {moment.kind}", "bubble", f"bubble {moment.kind}",

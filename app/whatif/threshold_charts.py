@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.web.axes import Linear
-from app.web.charts import Chart, Line, Mark, Origin, Spot
+from app.web.charts import Chart, Level, Line, Mark, Origin, Spot
 from app.web.rendering import grouped
 from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
@@ -12,8 +12,13 @@ _MOST_BACKLOGS = 3
 """The axis ends at this multiple of the messages to hold, so that the thresholds stay readable."""
 
 
-def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
-    """Return the chart, or None if the structure holds no messages."""
+def threshold_chart(advice: ThresholdAdvice, full_threshold: int | None = None) -> Chart | None:
+    """Return the chart, or None if the structure holds no messages.
+
+    Args:
+        advice: The advised rules and the plan's.
+        full_threshold: FULLTHRESHOLD of the structure [percent]; None if it is not known.
+    """
     if not advice.capacity:
         return None
     advised, planned = advice.compared[:2]
@@ -35,6 +40,11 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
         lines=(
             *([] if is_one else [Line(_points(planned), style="second", label="the plan's")]),
             Line(_points(advised), label="advised, same as the plan's" if is_one else "advised"),
+        ),
+        levels=(
+            ()
+            if full_threshold is None
+            else (Level(full_threshold, f"FULLTHRESHOLD {full_threshold} %", style="threshold"),)
         ),
         marks=tuple(marks),
         points=tuple(

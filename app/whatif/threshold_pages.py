@@ -77,7 +77,12 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
         cfrm_name=cfrm_name,
         form=form,
         advice=advice,
-        chart=threshold_chart(advice) if advice else None,
+        chart=threshold_chart(
+            advice,
+            next((each.full_threshold for each in plan.structures if each.name == structure), None),
+        )
+        if advice
+        else None,
         names={name: words[:1].upper() + words[1:] for name, words in SETTING_NAMES.items()},
         filling=f"{at}/filling?{_rules_query(advice)}" if advice else "",
         document=_proposed(stored, structure, advice) if advice else "",

@@ -19,7 +19,7 @@ from app.fits.kept import no_curves
 from app.plans.depth_pages import advised, depths_of
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
-from app.scenarios.view import compared
+from app.scenarios.view import compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.forms import FormField
 from app.web.question_forms import read_question
@@ -82,6 +82,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> Mapping[str, ob
         ),
         "compared": compared(side_by_side([kept]), shows_all=False),
         "reported": report(kept),
+        "report_view": reported(report(kept)),
         "fields": (
             FormField(
                 "specimen-growth",
