@@ -215,6 +215,7 @@ def follow_first_action(page: Page) -> None:
     tab_to(page, first)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).not_to_have_text("Overview")
+    assert target is not None
     assert target in page.url
 
 
