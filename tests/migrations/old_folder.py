@@ -35,6 +35,8 @@ PROSE = frozenset(
     }
 )  # fmt: skip
 """JSON members whose wording may change."""
+ADDED = frozenset({"finding_groups"})
+"""JSON members that came later."""
 _FIGURE = re.compile(r"-?\d[\d,.:T-]*( ?(%|[KMGT]i?B|[KMG]|s|UTC))?")
 _VALUE = re.compile(r"<v>([^<]*)</v>")
 _NUMBER = re.compile(r"\d[\d,.]*")
@@ -121,12 +123,12 @@ def observed_output(out: str) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def without_prose(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a JSON value without the texts of `PROSE`."""
+    """Return a JSON value without the texts of `PROSE` and the members of `ADDED`."""
     if isinstance(value, dict):
         return {
             name: without_prose(each)
             for name, each in value.items()
-            if name not in PROSE or not _is_text(each)
+            if name not in ADDED and (name not in PROSE or not _is_text(each))
         }
     return [without_prose(each) for each in value] if isinstance(value, list) else value
 
