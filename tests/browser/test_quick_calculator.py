@@ -128,6 +128,27 @@ def test_typing_updates_the_result(new_context: NewContext) -> None:
     assert policy(page).text_content() == expected
 
 
+def test_chart_shows_values_at_the_pointer_and_is_saved(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto("/")
+    svg = page.locator("svg.wide[data-plots]")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    texts = svg.locator("g.hover text")
+    expect(texts.first).to_contain_text("messages")
+    expect(texts.last).to_contain_text(re.compile(r"^1024 bytes: [\d\u202f.]+ MiB$"))
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    expect(texts).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as SVG").click()
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert "Size against number of messages of 1024 bytes" in saved
+    assert "Source: published figures, calculated by cfplan." in saved
+    assert "hover" not in saved
+
+
 def test_figures_are_marked_as_outdated_while_a_field_is_incomplete(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto("/calculator")

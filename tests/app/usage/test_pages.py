@@ -164,6 +164,19 @@ def test_reported_percentage_is_drawn_on_a_scale_of_100(app: FastAPI) -> None:
     assert "total 100" in found.text
 
 
+def test_thresholds_of_the_plan_are_drawn_as_shares_of_the_limit(changing: FastAPI) -> None:
+    assert "FULLTHRESHOLD" not in page(changing, STRUCTURE).text, "there is no plan"
+    offload = {"rules": [{"usage_over": 60, "size_over": "8K"}, {"usage_over": 75, "size_over": "64K"}]}
+    structures = [{"name": "APPLICATION1", "full_threshold": 82, "offload": offload, "queues": []}]
+    plan = {"qsg": "SQ03", "queue_managers": 5, "structures": structures}
+    assert send_json(changing, "PUT", "/api/v1/plans/SHARES", plan).status == 201
+    words = page(changing, STRUCTURE).text
+    assert "FULLTHRESHOLD 82 %" in words
+    assert "offload 60 %" in words
+    assert "offload 75 %" not in words, "64K means that the rule is off"
+    assert "the offload rules of the plan SHARES" in words
+
+
 def test_invalid_period_is_reported(measured: FastAPI) -> None:
     found = Browser(measured).get(f"{STRUCTURE}?from=2026-11-25&to=2026-11-20")
     assert "The period ends before it starts." in found.words

@@ -46,6 +46,14 @@ def test_filling_page_opens_with_a_chart_of_the_planned_outage(app: FastAPI, nam
     assert all(each.all("polyline") for each in drawn)
 
 
+def test_filling_chart_labels_full_threshold_and_the_rules_in_use(app: FastAPI) -> None:
+    words = read(opened(app, "MIXED", "?rule-1=65:16K&rule-2=100:4K&rule-3=90:64K").text).text
+    assert "FULLTHRESHOLD 85 %" in words
+    assert "offload 65 %" in words
+    assert "offload 100 %" not in words
+    assert "offload 90 %" not in words
+
+
 def test_outage_without_length_has_a_note_instead_of_a_chart(app: FastAPI) -> None:
     answer = opened(app, "ONE", "?outage_minutes=0")
     assert "No chart: the outage has no length." in answer.text
