@@ -18,7 +18,7 @@ def test_structure_in_most_trouble_is_found_from_the_start_page(page: Page) -> N
     expect(first).to_contain_text("Full now")
     action = page.get_by_role("region", name="What to do first").get_by_role("listitem").first
     expect(action).to_contain_text("MYDATA of SQ03")
-    action.get_by_role("link", name="Compare larger sizes: MYDATA of SQ03").click()
+    action.get_by_role("link", name="Compare larger sizes").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("MYDATA")
 
 
