@@ -33,6 +33,7 @@ FILES = {
     "/quick/{kind}",
     "/fleet.csv",
     "/plans/{name}/versions/{number}/files/{file}",
+    "/plans.csv",
     "/usage.csv",
     "/forecasts.csv",
     "/usage/{qsg}/{structure}/usage.csv",
@@ -237,7 +238,7 @@ def open_plan_from_the_list(page: Page) -> None:
     tab_to(page, page.get_by_role("searchbox"))
     page.keyboard.type("KEY")
     page.keyboard.press("Enter")
-    page.wait_for_url("**search=KEY")
+    page.wait_for_url("**search=KEY*")
     press(page, "link", "KEYS")
     heading(page, "KEYS")
 
