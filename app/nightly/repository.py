@@ -294,7 +294,7 @@ def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[in
 def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
     """Return the last score of each of these forecasts, keyed by the number of the forecast."""
     found: dict[int, ForecastScore] = {}
-    for ids in _portions(forecast_ids):
+    for ids in portions(forecast_ids):
         last = (
             select(func.max(ForecastScore.id))
             .where(ForecastScore.forecast_id.in_(ids))
