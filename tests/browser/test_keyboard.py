@@ -211,7 +211,7 @@ def calculate(page: Page) -> None:
 
 def follow_first_action(page: Page) -> None:
     first = page.get_by_role("region", name="What to do first").get_by_role("link").first
-    target = first.get_attribute("href")
+    target = first.get_attribute("href") or "no link"
     tab_to(page, first)
     page.keyboard.press("Enter")
     expect(page.locator("h1")).not_to_have_text("Overview")
