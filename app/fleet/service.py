@@ -23,6 +23,7 @@ from app.jobs.models import JobState
 from app.nightly import service as nightly
 from app.nightly.urgency import SMDS, RankedSeries, ranked_series
 from app.paging import PageRequest
+from planner_core.findings import RANKS
 from planner_core.names import OWN_STRUCTURES
 from planner_core.simulated import has_simulated_name
 
@@ -75,10 +76,12 @@ def fleet(session: Session, *, lead_time_days: int) -> Fleet:
             key=lambda plan: (-plan.errors, -plan.warnings, plan.name),
         )
     )
+    actions = sorted(
+        _actions(session, structures, ranked, found.facilities, run, plans, found.plans),
+        key=lambda action: RANKS[action.severity],
+    )
     return Fleet(
-        actions=tuple(_actions(session, structures, ranked, found.facilities, run, plans, found.plans))[
-            :MOST_ACTIONS
-        ],
+        actions=tuple(actions[:MOST_ACTIONS]),
         coupling_facilities=found.facilities,
         structures=structures,
         nightly_run=run,
@@ -116,7 +119,7 @@ def _actions(
     plans: Sequence[FleetPlan],
     counted: Sequence[str],
 ) -> Iterator[FleetAction]:
-    """Yield what to do, the most urgent first."""
+    """Yield what to do; of actions with the same severity, the most important first."""
     # Simulated structures need no action of anyone unless there is nothing else to see.
     own = [each for each in structures if not has_simulated_name(each.qsg)] or structures
     yield from _at_most(_full(own))
@@ -188,10 +191,12 @@ def _losses(facilities: Sequence[FleetFacility], plans: Sequence[str]) -> Iterat
 def _uploads(session: Session) -> Iterator[FleetAction]:
     for row in repository.uploads_in(session, (JobState.ASKS, JobState.FAILED), limit=MOST_OF_A_KIND):
         is_question = row.state == JobState.ASKS
+        # The first sentence: the page of the upload shows the whole text, which may list all kinds of files.
+        reason = row.sentence.partition(". ")[0].removesuffix(".")
         yield FleetAction(
-            "warning" if is_question else "error",
+            "warning",
             row.filename,
-            "The upload needs your input." if is_question else f"The upload failed. {row.sentence}",
+            "The upload needs your input." if is_question else f"The upload failed. {reason}.",
             "Answer" if is_question else "Show its log",
             f"/uploads/{row.id}",
         )

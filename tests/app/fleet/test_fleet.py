@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
-from sqlalchemy import event
+from sqlalchemy import event, select
 
+from app.jobs.models import JobRun, JobState
 from tests.app.fits.support import crossing_json, daily, forecast_json, store_night
 from tests.app.fleet.support import DISK_FULL, fail_run, measure, names, save_plan
+from tests.app.uploads.support import post_file
 from tests.app.web.support import get
 
 NEVER = [crossing_json("SIZE", 131_072, None, None, None)]
@@ -130,6 +132,30 @@ def test_failed_run_is_an_action(own_app: FastAPI) -> None:
     found = fleet(own_app)
     assert (found["nightly_run"]["state"], found["nightly_run"]["sentence"]) == ("failed", DISK_FULL)
     assert ("error", f"Nightly run {run}", f"/nights/{run}") in actions(own_app)
+
+
+def test_failed_upload_follows_urgent_actions_with_its_first_sentence(own_app: FastAPI) -> None:
+    number = post_file(own_app, "Dear planner", "/api/v1/uploads?name=letter.txt").json()["id"]
+    with own_app.state.database.session(writes=True) as session:
+        job = session.scalars(select(JobRun).where(JobRun.upload_id == number)).one()
+        job.state, job.sentence = JobState.FAILED, "It is no dump. Say which it is: SMF, CSV, JSON."
+    run = fail_run(own_app)
+    assert actions(own_app)[:2] == [
+        ("error", f"Nightly run {run}", f"/nights/{run}"),
+        ("warning", "letter.txt", f"/uploads/{number}"),
+    ]
+    assert fleet(own_app)["actions"][1]["reason"] == "The upload failed. It is no dump."
+
+
+def test_errors_of_plans_come_before_warnings_of_others(own_app: FastAPI) -> None:
+    measure(own_app, "APPLICATION1", 85)
+    save_plan(own_app, "FAULTY")
+    example = get(own_app, "/api/v1/plans/FAULTY").json()["document"]["structures"]
+    save_plan(own_app, "FAULTY", structures=[{**each, "recover": False} for each in example])
+    assert [(severity, subject) for severity, subject, _ in actions(own_app)] == [
+        ("error", "Plan FAULTY"),
+        ("warning", "APPLICATION1 of SQ03"),
+    ]
 
 
 def test_plans_with_open_findings_are_listed_with_errors_first(own_app: FastAPI) -> None:
