@@ -80,7 +80,7 @@ class FleetFacility(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class NextLimit(Answer):
+class FleetLimit(Answer):
     """The limit that a structure reaches first, by its latest forecast."""
 
     measure: Annotated[str, Field(description="The measure, such as `List entries`.")]
@@ -117,7 +117,7 @@ class FleetStructure(Simulatable):
     size_bytes: Known
     last_full_hour: Annotated[datetime | None, Field(description="The last hour in which it was found full.")]
     next_limit: Annotated[
-        NextLimit | None, Field(description="Null without a forecast, or if no limit is expected.")
+        FleetLimit | None, Field(description="Null without a forecast, or if no limit is expected.")
     ]
     horizon_days: Annotated[
         int | None, Field(description="Days that its forecast covers; null without a forecast.")

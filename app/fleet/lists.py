@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from app.fleet.answers import FleetStructure, NextLimit
+from app.fleet.answers import FleetLimit, FleetStructure
 from app.fleet.service import address_of
 from app.fleet.structures import DayUse
 from app.paging import ListRequest, Sort, in_order
@@ -56,7 +56,7 @@ def _limit(row: StructureRow) -> TableCell:
     )
 
 
-def _interval(limit: NextLimit) -> str:
+def _interval(limit: FleetLimit) -> str:
     first = 0 if limit.days.p10 is None else limit.days.p10
     return (
         f"{first} to beyond {limit.horizon_days}"
@@ -65,7 +65,7 @@ def _interval(limit: NextLimit) -> str:
     )
 
 
-def _of_limit(read: Callable[[NextLimit], Any]) -> Callable[[StructureRow], Any]:
+def _of_limit(read: Callable[[FleetLimit], Any]) -> Callable[[StructureRow], Any]:
     return lambda row: None if row.structure.next_limit is None else read(row.structure.next_limit)
 
 
@@ -166,7 +166,7 @@ _KEYS: Mapping[str, Callable[[FleetStructure], Any]] = {
 }
 
 
-def _days(limit: NextLimit | None) -> int | None:
+def _days(limit: FleetLimit | None) -> int | None:
     return None if limit is None else -1 if limit.is_passed else limit.days.p50
 
 

@@ -9,7 +9,7 @@ from datetime import date
 
 from sqlalchemy.orm import Session
 
-from app.fleet.answers import NextLimit
+from app.fleet.answers import FleetLimit
 from app.fleet.kept import Kept
 from app.forecasts.service import MEASURES, first_crossing
 from app.nightly import repository as night_rows
@@ -22,7 +22,7 @@ from planner_core.contracts.forecasts import Crossing
 class ForecastOutlook:
     """A forecast without its figures for each day."""
 
-    limit: NextLimit | None
+    limit: FleetLimit | None
     sentence: str
     made_on: date
     earliest_crossing_day: date | None
@@ -57,9 +57,9 @@ def _outlook(row: StoredForecast) -> ForecastOutlook:
     )
 
 
-def _limit(row: StoredForecast, first: Crossing) -> NextLimit:
+def _limit(row: StoredForecast, first: Crossing) -> FleetLimit:
     title = MEASURES.get(row.measure, row.measure)
-    return NextLimit(
+    return FleetLimit(
         measure=f"{title} of {row.queue_manager}" if row.queue_manager else title,
         level=first.level,
         is_passed=first.state == "already_crossed",

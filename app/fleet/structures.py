@@ -30,7 +30,7 @@ SPARK_DAYS = 90
 
 
 @dataclass(slots=True)
-class PlannedStructure:
+class PlansOfStructure:
     """The plans with a structure, and its INITSIZE in the one that was saved last."""
 
     initsize_bytes: int
@@ -45,20 +45,20 @@ def measured_rows(session: Session) -> Sequence[AnyRow]:
 
 def planned_structures(
     groups: Iterable[PlannedGroup], qsgs: Mapping[str, str]
-) -> dict[StructureKey, PlannedStructure]:
+) -> dict[StructureKey, PlansOfStructure]:
     """Return the structures of plans, the most recently saved plan first; `qsgs` has the group of each plan."""
-    found: dict[StructureKey, PlannedStructure] = {}
+    found: dict[StructureKey, PlansOfStructure] = {}
     for group in groups:
         for each in group.structures:
             key = (qsgs[group.plan], each.name)
-            found.setdefault(key, PlannedStructure(each.initsize_bytes)).plans.append(group.plan)
+            found.setdefault(key, PlansOfStructure(each.initsize_bytes)).plans.append(group.plan)
     return found
 
 
 def structures_of(
     session: Session,
     measured: Sequence[AnyRow],
-    planned: Mapping[StructureKey, PlannedStructure],
+    planned: Mapping[StructureKey, PlansOfStructure],
     places: Mapping[str, tuple[str, ...]],
     ranked: Sequence[RankedSeries],
     lead_time_days: int,
@@ -131,7 +131,7 @@ def _structure(
     urgency: StructureUrgency,
     row: AnyRow | None,
     forecast: ForecastOutlook | None,
-    planned: PlannedStructure | None,
+    planned: PlansOfStructure | None,
     places: tuple[str, ...],
     lead_time_days: int,
 ) -> FleetStructure:

@@ -153,19 +153,22 @@ class ForecastPage(ResultPage[StructureForecast]):
     items: Annotated[tuple[StructureForecast, ...], Field(serialization_alias="forecasts")]
 
 
-def list_forecasts(session: Session, asked: ListRequest = ALL_FORECASTS) -> ForecastPage:
+def list_forecasts(
+    session: Session, asked: ListRequest = ALL_FORECASTS, *, with_scores: bool = True
+) -> ForecastPage:
     """Return the latest forecast of every series, each with the last score of an earlier one of the same series.
 
     Without a requested order, the most urgent forecasts are first.
     """
     rows, total = ranked_forecasts(session, asked)
+    scores = _last_scores(session, [each.forecast for each in rows]) if with_scores else {}
     items = tuple(
         _read(
             StructureForecast,
             each.forecast,
             fullness=each.full,
             used_percent=each.used_percent,
-            score=_last_score(session, each.forecast),
+            score=scores.get(each.forecast.id),
         )
         for each in rows
     )
@@ -223,10 +226,16 @@ def _outlook(
     return _read(Outlook, row, fullness=full, score=score, earlier=earlier, peaks=tuple(_peaks(row, days)))
 
 
-def _last_score(session: Session, row: StoredForecast) -> Score | None:
-    """Return the score of the newest earlier forecast of the series that has one."""
-    series, scores = _scored_series(session, row)
-    return next((scores[each.id] for each in series if each.id in scores), None)
+def _last_scores(session: Session, rows: Sequence[StoredForecast]) -> Mapping[int, Score]:
+    """Return, by the number of a forecast, the score of the newest forecast of its series that has one."""
+    series = {row.id: repository.numbers_of_series(session, row, limit=MOST_EARLIER + 1) for row in rows}
+    scores = repository.last_scores(session, [number for numbers in series.values() for number in numbers])
+    found = {}
+    for number, numbers in series.items():
+        newest = next((scores[each] for each in numbers if each in scores), None)
+        if newest is not None:
+            found[number] = parsed_text(Score, newest.score)
+    return found
 
 
 def _scored_series(

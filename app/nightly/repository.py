@@ -230,6 +230,16 @@ def forecasts_of_series(
     return session.scalars(query.order_by(StoredForecast.id.desc()).limit(limit)).all()
 
 
+def numbers_of_series(session: Session, forecast: StoredForecast, *, limit: int) -> Sequence[int]:
+    """Return the numbers of the forecasts of the same series, newest first."""
+    one = StoredForecast
+    query = select(one.id).where(
+        one.qsg == forecast.qsg, one.structure == forecast.structure, one.measure == forecast.measure,
+        one.queue_manager == forecast.queue_manager,
+    )  # fmt: skip
+    return session.scalars(query.order_by(one.id.desc()).limit(limit)).all()
+
+
 def forecasts_to_score(session: Session, today: date) -> Sequence[StoredForecast]:
     """Return the forecasts that are due for a score today."""
     query = select(StoredForecast).where(StoredForecast.score_on <= today).order_by(StoredForecast.id)
@@ -283,13 +293,16 @@ def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[in
 
 def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
     """Return the last score of each of these forecasts, keyed by the number of the forecast."""
-    last = (
-        select(func.max(ForecastScore.id))
-        .where(ForecastScore.forecast_id.in_(list(forecast_ids)))
-        .group_by(ForecastScore.forecast_id)
-    )
-    found = session.scalars(select(ForecastScore).where(ForecastScore.id.in_(last)))
-    return {score.forecast_id: score for score in found}
+    found: dict[int, ForecastScore] = {}
+    for ids in portions(forecast_ids):
+        last = (
+            select(func.max(ForecastScore.id))
+            .where(ForecastScore.forecast_id.in_(ids))
+            .group_by(ForecastScore.forecast_id)
+        )
+        for score in session.scalars(select(ForecastScore).where(ForecastScore.id.in_(last))):
+            found[score.forecast_id] = score
+    return found
 
 
 # ---- findings --------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from app.sizing.description import OUTPUT_WORDS
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 from app.web.paging import PageParameters
+from app.web.tables import sort_of
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -56,9 +57,20 @@ def list_plans(
     search: Annotated[
         str | None, Query(max_length=100, description="Part of the plan's or the group's name.")
     ] = None,
+    sort: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description=f"One of {', '.join(service.SORT_KEYS)}; a minus sign in front reverses the order.",
+            examples=["-size_kib"],
+        ),
+    ] = "",
 ) -> PlanList:
-    """Return plans sorted by name, one page at a time, with the figures of their latest versions."""
-    return service.list_plans(session, asked, search=search)
+    """Return plans, one page at a time, with the figures of their latest versions.
+
+    Without `sort`, they are sorted by name.
+    """
+    return service.list_plans(session, asked, search=search, sort=sort_of(sort, service.SORT_KEYS))
 
 
 @router.get("/deleted-plans", summary="List deleted plans", responses=problems())

@@ -23,6 +23,7 @@ from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import StoredOutputRefused
 from app.plans.finding_groups import FindingView, only_in
+from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
@@ -39,7 +40,7 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
-from app.plans.stored import DeletedPlan, PlanSummary, StoredText, StoredVersion, VersionSummary
+from app.plans.stored import DeletedPlan, StoredText, StoredVersion, VersionSummary
 from app.settings import Settings
 from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
@@ -48,6 +49,7 @@ from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListView
 from planner_core import CORE_VERSION
 from planner_core.document.model import PlanDocument
 from planner_core.errors import PlanRefused
@@ -99,8 +101,7 @@ class RefusedAction:
 class ListPage(Page):
     """The list of plans, or an introduction if there are none."""
 
-    plans: Annotated[ResultPage[PlanSummary], "One page of plans"]
-    search: Annotated[str, "Search text"]
+    plans: Annotated[ListView, "One page of plans"]
     has_deleted: Annotated[bool, "Whether a plan can be restored"]
     undo: Annotated[DeletedPlan | None, "The plan that was just deleted"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
@@ -229,24 +230,30 @@ class AdvicePage(Page):
 
 @router.get("/plans")
 def plans(request: Request, session: SessionDep) -> Response:
-    """List the plans, sorted by name."""
-    search = request.query_params.get("search", "").strip()[:100]
-    found = service.list_plans(session, page_of_address(request), search=search or None)
+    """List the plans."""
+    asked = PLANS.request(request)
+    found = service.list_plans(session, asked.page, search=asked.search, sort=asked.sort)
     deleted = service.list_deleted(session)
     undone = request.query_params.get("deleted", "")
     context = ListPage(
         title="Plans",
         section="plans",
-        plans=found,
-        search=search,
+        plans=PLANS.view(found, asked),
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
         keep_days=settings_of(request).deleted_days,
         # A search without results is not a first visit, nor is a list whose plans have all been deleted but can be
         # restored.
-        is_empty=found.total == 0 and not search and not deleted,
+        is_empty=found.total == 0 and not asked.search and not deleted,
     )
     return render(request, "plans/list.html", context)
+
+
+@router.get("/plans.csv")
+def plans_file(request: Request, session: SessionDep) -> Response:
+    """Return all plans that match the filter as a file."""
+    asked = PLANS.file_request(request)
+    return PLANS.file(service.list_plans(session, asked.page, search=asked.search, sort=asked.sort).items)
 
 
 @router.get("/plans/{name}")

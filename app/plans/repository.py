@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Select, bindparam, delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
+from app.database.ordering import Expression, ordered_by
 from app.database.types import AnyRow, PageOfRows
+from app.paging import Sort
 from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
 from app.plans.names import PlanName
 
@@ -83,8 +85,28 @@ def read_texts(session: Session, plan_id: int, number: int, kinds: Iterable[str]
     return session.execute(query).all()
 
 
-def page_of_plans(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
-    """Return one page of current plans, sorted by name, each with the figures of its latest version."""
+_NAMES = (func.lower(Plan.name), Plan.name)
+SORTED_BY: Final[Mapping[str, Expression]] = {
+    "name": func.lower(Plan.name),
+    "qsg": PlanVersion.qsg,
+    "structures": PlanVersion.structures,
+    "initsize_kib": PlanVersion.initsize_kib,
+    "size_kib": PlanVersion.size_kib,
+    # Any error is more urgent than any number of warnings.
+    "findings": -(1_000_000 * PlanVersion.errors + PlanVersion.warnings),
+    "version": Plan.latest,
+    "updated_at": Plan.updated_at,
+}
+"""The values by which plans can be sorted, by key."""
+
+
+def page_of_plans(
+    session: Session, *, search: str | None, sort: Sort | None, offset: int, limit: int
+) -> PageOfRows:
+    """Return one page of current plans, each with the figures of its latest version.
+
+    Without a requested order, they are sorted by name.
+    """
 
     def narrowed(query: AnySelect) -> AnySelect:
         query = query.join(
@@ -101,7 +123,8 @@ def page_of_plans(session: Session, *, search: str | None, offset: int, limit: i
 
     total = session.scalars(narrowed(select(func.count(Plan.id)))).one()
     rows = narrowed(select(Plan.id, Plan.name, Plan.latest, Plan.created_at, Plan.updated_at, *SUMMARY))
-    ordered = rows.order_by(func.lower(Plan.name), Plan.name).offset(offset).limit(limit)
+    order = _NAMES if sort is None else ordered_by(sort, SORTED_BY, ties=_NAMES)
+    ordered = rows.order_by(*order).offset(offset).limit(limit)
     return PageOfRows(session.execute(ordered).all(), total)
 
 

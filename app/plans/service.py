@@ -20,7 +20,7 @@ from app.database.engine import Database, DatabaseUnusable
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
-from app.paging import MOST_PER_PAGE, PageRequest
+from app.paging import MOST_PER_PAGE, PageRequest, Sort
 from app.plans import repository
 from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
@@ -83,10 +83,23 @@ def check_name(name: str) -> str:
 FIRST_PAGE = PageRequest()
 
 
-def list_plans(session: Session, asked: PageRequest = FIRST_PAGE, *, search: str | None = None) -> PlanList:
-    """Return one page of plans, sorted by name; `search` matches part of a plan's or its group's name."""
+SORT_KEYS = tuple(repository.SORTED_BY)
+"""The keys by which plans can be sorted."""
+
+
+def list_plans(
+    session: Session,
+    asked: PageRequest = FIRST_PAGE,
+    *,
+    search: str | None = None,
+    sort: Sort | None = None,
+) -> PlanList:
+    """Return one page of plans; `search` matches part of a plan's or its group's name.
+
+    Without a requested order, they are sorted by name.
+    """
     rows, total = repository.page_of_plans(
-        session, search=_one_line(search), offset=asked.offset, limit=asked.per_page
+        session, search=_one_line(search), sort=sort, offset=asked.offset, limit=asked.per_page
     )
     items = [
         PlanSummary(
