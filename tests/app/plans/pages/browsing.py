@@ -37,6 +37,8 @@ class PageContent(HTMLParser):
             self.ids.append(str(given["id"]))
         if tag == "a":
             self.links.append(given.get("href") or "")
+        elif given.get("id") == "site-search":
+            return  # the search box of every page belongs to a form of its own
         elif tag == "input" and name and (kind not in ("checkbox", "radio") or "checked" in given):
             self.fields[name] = given.get("value") or ""
         elif tag == "select":
