@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from app.web.urgency import urgency_cell
+from planner_core.urgency import Fullness, NextLimit
+
+MADE_ON = date(2026, 11, 20)
+FULL = Fullness(state="full_now", count=3, days=2, since=date(2026, 11, 18), last=MADE_ON)
+
+
+def in_days(days: int | None) -> NextLimit:
+    return NextLimit(MADE_ON, 180, None if days is None else MADE_ON + timedelta(days=days))
+
+
+def test_full_structure_is_an_error_whatever_its_forecast() -> None:
+    cell = urgency_cell(FULL, in_days(10), lead_time_days=60)
+    assert (cell.value, cell.severity) == ("Full now, 3 times since 2026-11-18", "error")
+
+
+@pytest.mark.parametrize(
+    ("limit", "text", "severity"),
+    [
+        (None, "no forecast", ""),
+        (in_days(None), "no limit within 180 days", ""),
+        (in_days(0), "limit passed", "warning"),
+        (in_days(1), "limit in 1 day", "warning"),
+        (in_days(60), "limit in 60 days", "warning"),
+        (in_days(61), "limit in 61 days", ""),
+    ],
+)
+def test_limit_within_the_lead_time_is_a_warning(limit: NextLimit | None, text: str, severity: str) -> None:
+    cell = urgency_cell(None, limit, lead_time_days=60)
+    assert (cell.value or cell.text, cell.severity) == (text, severity)
