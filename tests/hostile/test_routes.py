@@ -54,6 +54,7 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/plans/{name}/withdraw": ("code", "structure", "message"),
     "/qsg-map/remove": ("system_id", "queue_manager"),
     "/uploads/{upload_id}/ingest": ("kind", "observed_at", "zone"),
+    "/uploads/retry": ("batch",),
     "/usage/{qsg}/plan": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
     "/usage/{qsg}/plan/into/{name}": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
 }
