@@ -1,7 +1,7 @@
 """CPU time and size of pages that many users load, and of the description of the REST interface.
 
 Each is compared with a plain FastAPI endpoint that returns the same bytes. The calculator gets another number of messages
-in each round, so that no cache can answer.
+in each round, so that no cache can answer. The pages of a site are those of the plan of a bank and of 400 measured structures.
 """
 
 from __future__ import annotations
@@ -10,17 +10,23 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
+from sqlalchemy import insert
 from starlette.responses import Response
 
 from app.main import create_app, keep_what_is_loaded
 from app.settings import Settings
+from app.usage import repository
+from app.usage.models import HourlyStructureUsage
 from app.web.compression import Compression
+from bench.plans import bank
+from planner_core.units import MIB
 
 CALCULATOR = "calculator"
 PAGES: Mapping[str, str] = {
@@ -29,7 +35,21 @@ PAGES: Mapping[str, str] = {
     "list of the documentation": "/docs",
     "/openapi.json": "/openapi.json",
 }
+SITE_PAGES: Mapping[str, str] = {
+    "overview of a site": "/",
+    "overview over REST": "/api/v1/fleet",
+    "list of usage": "/usage",
+    "plan of a bank": "/plans/BANK",
+    "findings of the bank": "/plans/BANK?tab=findings",
+    "editor of the bank": "/plans/BANK/edit",
+    "search for a queue": "/search?q=LEDGER.Q*",
+    "list of REST operations": "/api/docs",
+}
 FIRST_NUMBER = 200_001
+GROUPS = 40
+STRUCTURES_OF_A_GROUP = 10
+HOURS = 24
+LAST_HOUR = datetime(2026, 3, 1, 23, tzinfo=UTC)
 MS_PER_S = 1000
 
 
@@ -48,16 +68,55 @@ class Served:
 
 def measure(*, rounds: int = 9) -> dict[str, Served]:
     """Measure every page, compressed as for a browser."""
+    return _measure(PAGES, lambda app: None, rounds) | _measure(SITE_PAGES, _fill, rounds)
+
+
+def _measure(pages: Mapping[str, str], fill: Callable[[FastAPI], None], rounds: int) -> dict[str, Served]:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder))
         app = create_app(settings)
         app.state.database.prepare()
+        fill(app)
         keep_what_is_loaded()
         found = {
-            name: asyncio.run(_served(app, address, rounds, settings)) for name, address in PAGES.items()
+            name: asyncio.run(_served(app, address, rounds, settings)) for name, address in pages.items()
         }
         app.state.database.close()
     return found
+
+
+def _fill(app: FastAPI) -> None:
+    """Store the plan of a bank and the hours of 400 measured structures."""
+    keys = [
+        (f"QS{group:02}", f"STRUCTURE{number}")
+        for group in range(GROUPS)
+        for number in range(STRUCTURES_OF_A_GROUP)
+    ]
+    rows = [
+        {
+            "qsg": qsg,
+            "structure": structure,
+            "hour": LAST_HOUR - timedelta(hours=ago),
+            "entries_in_use_max": 100 * (nth % 100),
+            "elements_in_use_max": 600 * ((nth + ago) % 100),
+            "entries_total": 10_000,
+            "elements_total": 60_000,
+            "size_bytes": 512 * MIB,
+            "structure_full_count": int(nth == ago),
+            "sources": "115-2 QEST",
+        }
+        for nth, (qsg, structure) in enumerate(keys)
+        for ago in range(HOURS)
+    ]
+    with app.state.database.session(writes=True) as session:
+        session.execute(insert(HourlyStructureUsage), rows)
+        repository.update_lists(session, structures=set(keys), queues=())
+    asyncio.run(_save(app))
+
+
+async def _save(app: FastAPI) -> None:
+    async with _client(app) as planner:
+        (await planner.put("/api/v1/plans/BANK", json=bank())).raise_for_status()
 
 
 async def _served(app: FastAPI, address: str, rounds: int, settings: Settings) -> Served:
