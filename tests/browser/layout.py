@@ -156,6 +156,8 @@ _FIND = r"""() => {
     };
     if (visible.right - visible.left > 1 && visible.bottom - visible.top > 1) pieces.push({ ...visible, node: null, element, layer: layerOf(element) });
   }
+  /* A hint in a field, such as its key, lies above the field on purpose; it disappears when the field has a value. */
+  const isHint = (piece) => piece.node && piece.element.getAttribute("aria-hidden") === "true" && styleOf(piece.element).pointerEvents === "none";
   pieces.sort((one, other) => one.top - other.top);
   let open = [];
   for (const piece of pieces) {
@@ -167,6 +169,7 @@ _FIND = r"""() => {
       const height = Math.min(piece.bottom, other.bottom) - Math.max(piece.top, other.top);
       if (width < 2.5 || height < 0.4 * Math.min(piece.bottom - piece.top, other.bottom - other.top)) continue;
       if (other.layer !== piece.layer) continue;
+      if ((!piece.node && isHint(other)) || (!other.node && isHint(piece))) continue;
       if ((!piece.node && piece.element.contains(other.element)) || (!other.node && other.element.contains(piece.element))) continue;
       report("overlap", `${(piece.node || piece.element).textContent.trim().slice(0, 28)} | ${(other.node || other.element).textContent.trim().slice(0, 28)}`, (piece.node ? piece : other).element);
     }

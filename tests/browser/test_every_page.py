@@ -21,9 +21,12 @@ CALCULATED = [
 
 
 def unfold(page: Page, *, is_open: bool) -> None:
-    """Expand or collapse all details, because hidden content must meet the rules as well."""
+    """Expand or collapse all details, because hidden content must meet the rules as well.
+
+    The menus of the bar stay closed: an open one covers the page (test_navigation.py opens them).
+    """
     page.evaluate(
-        "open => { for (const each of document.querySelectorAll('details')) each.open = open; }", is_open
+        "open => { for (const each of document.querySelectorAll('main details')) each.open = open; }", is_open
     )
 
 
