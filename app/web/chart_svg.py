@@ -169,13 +169,14 @@ def _y_ticks(panel: Chart) -> int:
 
 def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
     """Return the row of each numbered mark above the plot, chosen so that no mark covers another."""
-    ends, found = [-math.inf] * 4, []
+    ends: list[float] = []
+    found = []
     for mark in chart.marks:
         if mark.sign != "bubble":
             continue
         x = left + chart.x_axis.share(mark.at) * (right - left)
-        row = next((row for row, end in enumerate(ends) if x - end >= 2 * _BUBBLE + 1), len(ends) - 1)
-        ends[row] = x
+        row = next((row for row, end in enumerate(ends) if x - end >= 2 * _BUBBLE + 1), len(ends))
+        ends[row:] = [x, *ends[row + 1 :]]
         found.append(row)
     return found
 

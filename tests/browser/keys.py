@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 CONTROLS = """[...document.querySelectorAll(
   "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")].filter((each) => {
-    if (each.tabIndex < 0 || each.disabled) return false;
+    if (each.tabIndex < 0 || each.matches(":disabled")) return false;
     if (!each.checkVisibility({ visibilityProperty: true })) return false;
     if (each.type !== "radio") return true;
     /* of radio buttons that belong together one is reached, the others with the arrows */
