@@ -22,6 +22,19 @@ def test_structure_in_most_trouble_is_found_from_the_start_page(page: Page) -> N
     expect(page.get_by_role("heading", level=1)).to_contain_text("MYDATA")
 
 
+def test_coupling_facility_at_risk_is_stated_with_its_reason_and_its_bar(page: Page) -> None:
+    page.goto("/")
+    actions = page.get_by_role("region", name="What to do first").get_by_role("listitem")
+    at_risk = actions.filter(has_text="cannot be placed elsewhere").first
+    name = at_risk.locator("strong").inner_text()
+    assert name in ("CF01", "CF02")
+    bars = page.get_by_role("region", name="Coupling facilities").locator("svg:visible")
+    expect(bars).to_contain_text(name)
+    expect(bars).to_contain_text(f"needed without {name}")
+    at_risk.get_by_role("link", name="Show each loss").click()
+    expect(page.get_by_role("main")).to_contain_text(f"Without {name}")
+
+
 def test_heading_sorts_the_structures_and_stays_in_view(page: Page) -> None:
     page.goto("/")
     page.get_by_role("table").get_by_role("link", name="Used now").click()
