@@ -22,7 +22,7 @@ from tests.docs.ready import ready, script
 pytestmark = pytest.mark.long
 
 ADDRESS = "http://127.0.0.1:8000"
-LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
+LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "jinja", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}
 RUN_ELSEWHERE = {ROOT / "docs/how-to/provisioning.md"}
 """tests/app/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""
