@@ -198,7 +198,7 @@ class ListTable(Generic[Row]):
     """The declaration of a list."""
 
     name: str
-    """The name of the rows, in the plural: `measured structures`."""
+    """The name of the rows, in the plural: `measured structures`. Without its last letter, it is the singular."""
     path: str
     columns: tuple[Column[Row], ...]
     sort: Sort

@@ -108,6 +108,7 @@ def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     used = [row[0] for row in rows(overview(fleet, "?sort=-used"))]
     assert used[:3] == ["MYDATA", "ORDERS", "APPLICATION1"]
     assert html(fleet, "/?sort=colour").status == 422
+    assert "1 structure with “SQ04” in their name" in words(overview(fleet, "?search=SQ04"), "h-structures")
     answer = get(fleet, "/fleet.csv?sort=-used&search=SQ04")
     (line,) = csv.DictReader(io.StringIO(answer.text))
     assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "high use, no forecast")
