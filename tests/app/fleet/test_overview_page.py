@@ -136,6 +136,12 @@ def test_measurements_without_plans_have_no_white_space(own_app: FastAPI) -> Non
     assert "no nightly run" in words(found, "h-run")
 
 
+def test_page_after_the_last_one_leads_to_the_first(fleet: FastAPI) -> None:
+    found = overview(fleet, "?page=9").one("section", aria_labelledby="h-structures")
+    assert "There are no structures on this page." in found.text
+    assert "No structures are measured" not in found.text
+
+
 def test_upload_alone_shows_the_next_steps(own_app: FastAPI) -> None:
     post_file(own_app, "text")
     found = overview(own_app)
