@@ -126,7 +126,7 @@ class RecentUsage:
         self._rows = rows
 
     @classmethod
-    def of(cls, session: Session, qsg: str | None = None, *, with_data_sets: bool = True) -> RecentUsage:
+    def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
         """Read the usage of all groups, or of one."""
         # Each group has its own last day: dumps of two groups may be uploaded weeks apart.
         last_days = repository.last_days(session, qsg)
