@@ -214,6 +214,21 @@ def page_of_forecasts(
     return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
 
 
+def latest_series(session: Session, *, search: str = "") -> Sequence[AnyRow]:
+    """Return the latest forecast of every series whose group or structure contains a text, without its contents."""
+    one = StoredForecast
+    query = select(
+        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day
+    ).where(one.is_latest)
+    if search:
+        # Without escaping, the underscore of CSQ_ADMIN would match any character.
+        names = (
+            func.lower(name).contains(search.lower(), autoescape=True) for name in (one.qsg, one.structure)
+        )
+        query = query.where(or_(*names))
+    return session.execute(query).all()
+
+
 def latest_forecasts(session: Session) -> Sequence[StoredForecast]:
     """Return the latest forecast of every series."""
     return session.scalars(select(StoredForecast).where(StoredForecast.is_latest)).all()
