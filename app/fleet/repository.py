@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.database.portions import portions
 from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
 from app.nightly.models import DailyStructureUsage, NightlyRun
-from app.nightly.repository import portions
 from app.plans.models import Plan, PlanVersion
 from app.uploads.models import Upload
 from app.usage.models import HourlyStructureUsage, StoredMeasuredStructure

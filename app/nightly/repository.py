@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from itertools import islice
-from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
+from app.database.portions import portions
+from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
 from app.nightly.models import (
     CfLevel,
@@ -28,12 +28,8 @@ from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureU
 from planner_core.simulated import has_simulated_name
 from planner_core.urgency import FULL_DAYS
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
-Key = TypeVar("Key")
 FORECAST_STATES = ("forecast", "flat")
 """The states of forecasts that have figures."""
-KEYS_AT_ONCE = 500
-"""Rows per statement, because databases limit a statement to a few thousand values."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -453,13 +449,6 @@ def remove_cf_level(session: Session, coupling_facility: str) -> bool:
     """Remove the level of a coupling facility; return whether there was one."""
     query = delete(CfLevel).where(CfLevel.coupling_facility == coupling_facility)
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
-
-
-def portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
-    """Yield the keys in lists that are short enough for one statement."""
-    rest = iter(keys)
-    while portion := list(islice(rest, KEYS_AT_ONCE)):
-        yield portion
 
 
 def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: datetime) -> None:

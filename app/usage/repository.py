@@ -27,6 +27,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.database.ordering import Expression, ordered_by
+from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.database.types import AnyRow, Base, PageOfRows
 from app.paging import Sort
@@ -47,8 +48,6 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
-KEYS_AT_ONCE = 500
-"""Keys per statement, because databases limit a statement to a few thousand values."""
 DAYS_OF_WEEK = 7
 USAGE_LOCK = 0x636670757367  # "cfpusg"
 
@@ -280,8 +279,8 @@ def _names_by_group(keys: Iterable[StructureKey]) -> Iterator[tuple[str, Sequenc
     for qsg, structure in keys:
         of_groups.setdefault(qsg, []).append(structure)
     for qsg, names in of_groups.items():
-        for first in range(0, len(names), KEYS_AT_ONCE):
-            yield qsg, names[first : first + KEYS_AT_ONCE]
+        for some in portions(names):
+            yield qsg, some
 
 
 def latest_use(session: Session, *, search: str | None) -> Sequence[AnyRow]:
