@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.fleet.answers import AfterLoss, FleetFacility
+from app.usage.repository import StructureKey
 from planner_core.limits import limit
 from planner_core.names import cfrm_structure_name
 from planner_core.sizing.placement import (
@@ -25,7 +26,6 @@ from planner_core.sizing.placement import (
 from planner_core.sizing.structure_answer import StoredStructure
 from planner_core.whatif.loss import needed_in, place_after_loss, unplaced_of
 
-StructureKey = tuple[str, str]
 PlannedGroup = AllocationGroup[StoredStructure]
 Wanted = AllocationRequest[StoredStructure]
 MOST_COPIES = 2

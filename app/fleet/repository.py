@@ -16,8 +16,8 @@ from app.nightly.models import DailyStructureUsage, NightlyRun
 from app.plans.models import Plan, PlanVersion
 from app.uploads.models import Upload
 from app.usage.models import HourlyStructureUsage, StoredMeasuredStructure
+from app.usage.repository import StructureKey
 
-StructureKey = tuple[str, str]
 MOST_STRUCTURES = 20_000
 """Maximum number of measured structures on the overview."""
 
