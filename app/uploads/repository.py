@@ -93,10 +93,11 @@ def put_into_batch(session: Session, batch: str, upload_id: int, added_at: datet
         session.flush()
 
 
-def batches_since(session: Session, since: datetime) -> Sequence[str]:
+def batches_since(session: Session, since: datetime, *, limit: int) -> Sequence[str]:
     """Return the batches to which files were added since then, newest first."""
     query = select(BatchFile.batch).where(BatchFile.added_at >= since).group_by(BatchFile.batch)
-    return session.scalars(query.order_by(func.max(BatchFile.added_at).desc(), BatchFile.batch)).all()
+    ordered = query.order_by(func.max(BatchFile.added_at).desc(), BatchFile.batch)
+    return session.scalars(ordered.limit(limit)).all()
 
 
 def batch_files(session: Session, batches: Collection[str]) -> Sequence[BatchFileRow]:

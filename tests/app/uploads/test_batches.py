@@ -117,6 +117,15 @@ def test_stored_batch_is_current_for_some_minutes_only(database: Database, tmp_p
     assert current(database, later=timedelta(hours=1)) == []
 
 
+def test_only_recent_batches_are_read(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MOST_RECENT", 2)
+    for number in range(3):
+        send(database, tmp_path, f"{number}", f"batch-{number}")
+    assert current(database) == ["batch-2", "batch-1"]
+
+
 def test_batch_with_failed_files_is_current_for_days(database: Database, tmp_path: Path) -> None:
     set_state(database, send(database, tmp_path, "text", "one"), JobState.FAILED)
     assert current(database, later=timedelta(days=1)) == ["one"]
