@@ -285,22 +285,17 @@ def _names_by_group(keys: Iterable[StructureKey]) -> Iterator[tuple[str, Sequenc
 
 def latest_use(session: Session, *, search: str | None) -> Sequence[AnyRow]:
     """Return the columns of all measured structures that their urgency depends on, with their latest figures."""
-    kept = StoredMeasuredStructure
     query, _ = _structures_with_figures()
     needed = query.with_only_columns(
-        *(
-            column
-            for column in query.selected_columns
-            if column.key in {*_URGENCY_COLUMNS, "entries_total", "elements_total"}
-        )
+        *(column for column in query.selected_columns if column.key in _URGENCY_COLUMNS)
     )
-    return session.execute(needed.where(_has_name(search)) if search else needed.order_by(kept.qsg)).all()
+    return session.execute(needed.where(_has_name(search)) if search else needed).all()
 
 
 _URGENCY_COLUMNS = frozenset(
     {
         "qsg", "structure", "last_hour", "last_use_hour", "last_full_hour", "entries_in_use_max", "elements_in_use_max",
-        "entries_in_use_pct_max", "elements_in_use_pct_max",
+        "entries_in_use_pct_max", "elements_in_use_pct_max", "entries_total", "elements_total",
     }
 )  # fmt: skip
 
