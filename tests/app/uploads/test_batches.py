@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import URL, text
+from sqlalchemy import URL, event, text
 
 from app.database.engine import Database
 from app.jobs.models import JobState
@@ -102,6 +102,20 @@ def test_failed_files_of_a_batch_are_read_again(database: Database, tmp_path: Pa
     assert found is not None
     assert (found.failed, found.waiting) == (0, 3)
     assert job(database, other).state == JobState.FAILED
+
+
+def test_failed_files_are_locked_before_claims(database: Database, tmp_path: Path) -> None:
+    # Reading a single file again takes the locks in this order; the other one would be a deadlock.
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer")
+    set_state(database, send(database, tmp_path, "text", "one"), JobState.FAILED)
+    statements: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+    with database.session(writes=True) as session:
+        assert service.read_failed_again(session, "one") == 1
+    (row,) = (nth for nth, each in enumerate(statements) if "FOR UPDATE OF uploads" in each)
+    claims = next(nth for nth, each in enumerate(statements) if "pg_advisory_xact_lock" in each)
+    assert row < claims
 
 
 def test_deleted_upload_leaves_its_batch(database: Database, tmp_path: Path) -> None:
