@@ -20,7 +20,7 @@ from app.nightly.models import (
 )
 from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
-from app.uploads.models import QsgMapping, Upload
+from app.uploads.models import BatchFile, QsgMapping, Upload
 from app.usage.models import (
     HourlyQueueUsage,
     HourlySmdsUsage,
@@ -30,7 +30,7 @@ from app.usage.models import (
 )
 
 TABLES: Final[tuple[type[Base], ...]] = (
-    Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, QsgMapping, JobRun,
+    Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.fleet.answers import AfterLoss, FleetFacility
+from app.usage.repository import StructureKey
 from planner_core.limits import limit
 from planner_core.names import cfrm_structure_name
 from planner_core.sizing.placement import (
@@ -25,7 +26,6 @@ from planner_core.sizing.placement import (
 from planner_core.sizing.structure_answer import StoredStructure
 from planner_core.whatif.loss import needed_in, place_after_loss, unplaced_of
 
-StructureKey = tuple[str, str]
 PlannedGroup = AllocationGroup[StoredStructure]
 Wanted = AllocationRequest[StoredStructure]
 MOST_COPIES = 2
@@ -46,7 +46,7 @@ class Placed:
     facilities: tuple[FleetFacility, ...]
     places: Mapping[str, tuple[str, ...]]
     plans: tuple[str, ...]
-    """The plans whose structures are counted."""
+    """The plans of which all structures are counted, so that no two of them have a structure in common."""
 
 
 def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, MeasuredPlace]) -> Placed:
@@ -56,6 +56,7 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
         plans: The latest versions of all plans, the most recently saved first.
         measured: Measured structures by group and name.
     """
+    all_structures = {each.plan: len(each.structures) for each in plans}
     groups = [*_without_repeats(plans), *_unplanned(plans, measured)]
     asked = question(groups)
     observed = {
@@ -74,7 +75,7 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
             _facility(facility, board, order, losses, observed) for _, facility in sorted(facilities.items())
         ),
         {name: tuple(where) for name, where in board.places.items()},
-        tuple(each.plan for each in groups if each.plan),
+        tuple(each.plan for each in groups if all_structures.get(each.plan) == len(each.structures)),
     )
 
 

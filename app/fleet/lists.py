@@ -11,10 +11,11 @@ from app.fleet.answers import FleetLimit, FleetStructure
 from app.fleet.service import address_of
 from app.fleet.structures import DayUse
 from app.paging import ListRequest, Sort, in_order
+from app.usage.repository import StructureKey
 from app.web.tables import Column, Link, ListTable, TableCell
 from planner_core.units import MIB
 
-Use = Mapping[tuple[str, str], Sequence[DayUse]]
+Use = Mapping[StructureKey, Sequence[DayUse]]
 
 
 @dataclass(frozen=True, slots=True)

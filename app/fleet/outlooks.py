@@ -10,7 +10,7 @@ from datetime import date
 from sqlalchemy.orm import Session
 
 from app.fleet.answers import FleetLimit
-from app.fleet.kept import Kept
+from app.fleet.row_cache import RowCache
 from app.forecasts.service import MEASURES, first_crossing
 from app.nightly import repository as night_rows
 from app.nightly.models import StoredForecast
@@ -30,7 +30,7 @@ class ForecastOutlook:
     has_figures: bool
 
 
-_OUTLOOKS = Kept[int, ForecastOutlook](most=20_000)
+_OUTLOOKS = RowCache[int, ForecastOutlook](most=20_000)
 
 
 def outlooks(session: Session, forecast_ids: Sequence[int]) -> Mapping[int, ForecastOutlook]:

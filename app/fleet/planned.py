@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.facilities import PlannedGroup
-from app.fleet.kept import Kept
+from app.fleet.row_cache import RowCache
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import AllocationGroup
 from planner_core.sizing.structure_answer import stored_structures
 
 Version = tuple[int, int]
 """The id of a plan, which is never reused, and the number of a version, which never changes."""
-_GROUPS = Kept[Version, PlannedGroup](most=500)
+_GROUPS = RowCache[Version, PlannedGroup](most=500)
 
 
 def planned_groups(session: Session, versions: Sequence[AnyRow]) -> list[PlannedGroup]:

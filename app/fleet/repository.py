@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from app.database.portions import portions
 from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
 from app.nightly.models import DailyStructureUsage, NightlyRun
-from app.nightly.repository import portions
 from app.plans.models import Plan, PlanVersion
 from app.uploads.models import Upload
 from app.usage.models import HourlyStructureUsage, StoredMeasuredStructure
+from app.usage.repository import StructureKey
 
-StructureKey = tuple[str, str]
 MOST_STRUCTURES = 20_000
 """Maximum number of measured structures on the overview."""
 

@@ -270,5 +270,11 @@ def _subject(each: FleetStructure) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others.
+
+    >>> _few(["A", "B"]), _few(["A", "B", "C", "D"]), _few(["A", "B", "C", "D", "E"])
+    ('A, B', 'A, B, C and 1 other', 'A, B, C and 2 others')
+    """
     shown = ", ".join(names[:MOST_OF_A_KIND])
-    return shown if len(names) <= MOST_OF_A_KIND else f"{shown} and {len(names) - MOST_OF_A_KIND} others"
+    more = len(names) - MOST_OF_A_KIND
+    return shown if more <= 0 else f"{shown} and {more} {'other' if more == 1 else 'others'}"

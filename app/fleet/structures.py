@@ -18,13 +18,13 @@ from app.fleet.outlooks import ForecastOutlook, outlooks
 from app.nightly.urgency import SMDS, RankedSeries, used_day
 from app.usage import repository as usage_rows
 from app.usage.measured import StructureUrgency, share
+from app.usage.repository import StructureKey
 from app.usage.urgency import urgency_of_structures
 from app.web.tables import HIGH_PERCENT
 from app.web.urgency import urgency_cell
 from planner_core.names import cfrm_structure_name
 from planner_core.urgency import NextLimit
 
-StructureKey = tuple[str, str]
 SPARK_DAYS = 90
 """Number of days in the small line of a structure."""
 

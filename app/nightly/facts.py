@@ -11,6 +11,7 @@ from datetime import date
 
 from sqlalchemy.orm import Session
 
+from app.database.types import AnyRow
 from app.nightly import repository
 from app.settings import Settings
 from planner_core.contracts.files import parsed, parsed_text
@@ -53,7 +54,7 @@ def facts_of(session: Session, settings: Settings, *, today: date | None) -> Nig
     )
 
 
-def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[str, int]:
+def known_levels(session: Session, plans: Sequence[AnyRow]) -> dict[str, int]:
     """Return the CFCC level of each coupling facility: the one set by the site, or the one on which all plans agree."""
     planned: dict[str, set[int]] = {}
     for plan in plans:
@@ -65,7 +66,7 @@ def known_levels(session: Session, plans: Sequence[repository.AnyRow]) -> dict[s
     return agreed | {row.coupling_facility: row.cfcc_level for row in repository.cf_levels(session)}
 
 
-def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
+def _structures(plan: AnyRow) -> list[PlannedStructure]:
     document: JsonObject = json.loads(plan.document)
     asked = {each["name"]: each for each in document["structures"]}
     return [
@@ -75,7 +76,7 @@ def _structures(plan: repository.AnyRow) -> list[PlannedStructure]:
     ]
 
 
-def _structure(plan: repository.AnyRow, found: StoredStructure, asked: JsonObject) -> PlannedStructure:
+def _structure(plan: AnyRow, found: StoredStructure, asked: JsonObject) -> PlannedStructure:
     entries, elements = asked.get("entry_to_element_ratio") or USUAL_RATIO
     return PlannedStructure(
         plan=plan.name,

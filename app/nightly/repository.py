@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from itertools import islice
-from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
+from app.database.portions import portions
+from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
 from app.nightly.models import (
     CfLevel,
@@ -28,12 +28,8 @@ from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureU
 from planner_core.simulated import has_simulated_name
 from planner_core.urgency import FULL_DAYS
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
-Key = TypeVar("Key")
 FORECAST_STATES = ("forecast", "flat")
 """The states of forecasts that have figures."""
-KEYS_AT_ONCE = 500
-"""Rows per statement, because databases limit a statement to a few thousand values."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -212,6 +208,21 @@ def page_of_forecasts(
         StoredForecast.measure, StoredForecast.queue_manager, StoredForecast.id.desc(),
     )  # fmt: skip
     return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
+
+
+def latest_series(session: Session, *, search: str = "") -> Sequence[AnyRow]:
+    """Return the latest forecast of every series whose group or structure contains a text, without its contents."""
+    one = StoredForecast
+    query = select(
+        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day
+    ).where(one.is_latest)
+    if search:
+        # Without escaping, the underscore of CSQ_ADMIN would match any character.
+        names = (
+            func.lower(name).contains(search.lower(), autoescape=True) for name in (one.qsg, one.structure)
+        )
+        query = query.where(or_(*names))
+    return session.execute(query).all()
 
 
 def latest_forecasts(session: Session) -> Sequence[StoredForecast]:
@@ -400,19 +411,21 @@ def _is_recent(qsg: str, last_day: date) -> ColumnElement[bool]:
 
 
 def next_limits(session: Session, measures: Sequence[str]) -> Sequence[AnyRow]:
-    """Return, for each structure with a forecast of these measures, its earliest crossing day.
+    """Return the earliest crossing day of each forecast of these measures, the earliest first.
 
-    The day is null if no level is passed within the horizon.
+    The day is null if no level is passed within the horizon; these forecasts are last, the newest first.
     """
     one = StoredForecast
     query = select(
         one.qsg,
         one.structure,
-        func.max(one.made_on).label("made_on"),
-        func.max(one.horizon_days).label("horizon_days"),
-        func.min(one.earliest_crossing_day).label("day"),
+        one.made_on,
+        one.horizon_days,
+        one.earliest_crossing_day.label("day"),
     ).where(one.is_latest, one.measure.in_(measures), one.state.in_(FORECAST_STATES))
-    return session.execute(query.group_by(one.qsg, one.structure)).all()
+    return session.execute(
+        query.order_by(one.earliest_crossing_day.asc().nulls_last(), one.made_on.desc())
+    ).all()
 
 
 def remove_days(session: Session, days: Iterable[date]) -> None:
@@ -438,13 +451,6 @@ def remove_cf_level(session: Session, coupling_facility: str) -> bool:
     """Remove the level of a coupling facility; return whether there was one."""
     query = delete(CfLevel).where(CfLevel.coupling_facility == coupling_facility)
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
-
-
-def portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
-    """Yield the keys in lists that are short enough for one statement."""
-    rest = iter(keys)
-    while portion := list(islice(rest, KEYS_AT_ONCE)):
-        yield portion
 
 
 def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: datetime) -> None:

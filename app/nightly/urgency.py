@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow
@@ -70,19 +69,9 @@ def ranked_forecasts(session: Session, asked: ListRequest) -> tuple[list[RankedF
 
 def ranked_series(session: Session, *, search: str = "") -> list[RankedSeries]:
     """Return the series whose group or structure contains a text, most urgent first."""
-    one = StoredForecast
-    query = select(
-        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day
-    ).where(one.is_latest)
-    if search:
-        # Without escaping, the underscore of CSQ_ADMIN would match any character.
-        names = (
-            func.lower(name).contains(search.lower(), autoescape=True) for name in (one.qsg, one.structure)
-        )
-        query = query.where(or_(*names))
     known = RecentUsage.of(session)
     series = []
-    for row in session.execute(query):
+    for row in repository.latest_series(session, search=search):
         of = (row.qsg, row.structure), row.measure, row.queue_manager
         series.append(RankedSeries(row.id, row, known.full(*of), known.used_percent(*of)))
     # Sorted here and not in SQL: fullness comes from the days of the structure, by the same rule as in the job.
@@ -126,7 +115,7 @@ class RecentUsage:
         self._rows = rows
 
     @classmethod
-    def of(cls, session: Session, qsg: str | None = None, *, with_data_sets: bool = True) -> RecentUsage:
+    def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
         """Read the usage of all groups, or of one."""
         # Each group has its own last day: dumps of two groups may be uploaded weeks apart.
         last_days = repository.last_days(session, qsg)

@@ -154,11 +154,6 @@ def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
     ).all()
 
 
-def count_all(session: Session) -> int:
-    """Count all plans, including deleted ones."""
-    return session.scalars(select(func.count(Plan.id))).one()
-
-
 def list_deleted(session: Session) -> Sequence[AnyRow]:
     """Return deleted plans, most recently deleted first."""
     query = select(

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database, DatabaseUnusable
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
@@ -53,7 +52,7 @@ from planner_core.wire import adapter
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "is_empty", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -237,18 +236,6 @@ def get_texts(
         row = found[kind]
         texts[kind] = _refusal(row.refusal) if row.text is None else StoredText(row.text, row.filename)
     return texts
-
-
-def is_empty(database: Database) -> bool:
-    """Return whether nothing has been saved yet; False if the database does not answer.
-
-    Used by pages that work without a database and show an introduction to new users.
-    """
-    try:
-        with database.session(writes=False) as session:
-            return repository.count_all(session) == 0
-    except (DatabaseUnusable, OperationalError):
-        return False
 
 
 def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:

@@ -27,6 +27,8 @@ UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 SHOWN_FOR = timedelta(days=7)
 ENDED_JUST_NOW = timedelta(minutes=10)
 MOST_SHOWN = 5
+MOST_RECENT = 100
+"""Maximum number of batches whose files are read to find those to show: a script may name one batch for each file."""
 MEASURED_FILES = 20
 """The estimate uses the files that were read last, because the first ones include the start of the processes."""
 LEAST_FILES = 3
@@ -83,7 +85,7 @@ def progress(session: Session, batch: str, *, now: datetime) -> BatchProgress | 
 
 def current(session: Session, *, now: datetime) -> Sequence[BatchProgress]:
     """Return the newest batches that have ended just now, or have files that wait, need input or failed."""
-    recent = repository.batches_since(session, now - SHOWN_FOR)
+    recent = repository.batches_since(session, now - SHOWN_FOR, limit=MOST_RECENT)
     found = {each.batch: each for each in _progress_of(session, recent, now=now)}
     ordered = [found[batch] for batch in recent if batch in found]
     return [

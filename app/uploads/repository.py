@@ -93,10 +93,11 @@ def put_into_batch(session: Session, batch: str, upload_id: int, added_at: datet
         session.flush()
 
 
-def batches_since(session: Session, since: datetime) -> Sequence[str]:
+def batches_since(session: Session, since: datetime, *, limit: int) -> Sequence[str]:
     """Return the batches to which files were added since then, newest first."""
     query = select(BatchFile.batch).where(BatchFile.added_at >= since).group_by(BatchFile.batch)
-    return session.scalars(query.order_by(func.max(BatchFile.added_at).desc(), BatchFile.batch)).all()
+    ordered = query.order_by(func.max(BatchFile.added_at).desc(), BatchFile.batch)
+    return session.scalars(ordered.limit(limit)).all()
 
 
 def batch_files(session: Session, batches: Collection[str]) -> Sequence[BatchFileRow]:
@@ -113,7 +114,7 @@ def batch_files(session: Session, batches: Collection[str]) -> Sequence[BatchFil
     return [BatchFileRow(*row) for row in session.execute(query)]
 
 
-def failed_in_batch(session: Session, batch: str) -> Sequence[int]:
+def failed_in_batch(session: Session, batch: str, *, lock: bool = False) -> Sequence[int]:
     """Return the numbers of the uploads of a batch that could not be read and still have their file."""
     last = _last_runs()
     query = (
@@ -122,8 +123,9 @@ def failed_in_batch(session: Session, batch: str) -> Sequence[int]:
         .outerjoin(last, last.c.upload_id == Upload.id)
         .outerjoin(JobRun, JobRun.id == last.c.job_id)
         .where(BatchFile.batch == batch, _state() == JobState.FAILED, Upload.removed_at.is_(None))
+        .order_by(Upload.id)
     )
-    return session.scalars(query.order_by(Upload.id)).all()
+    return session.scalars(query.with_for_update(of=Upload) if lock else query).all()
 
 
 def _last_runs() -> Subquery:

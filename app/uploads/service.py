@@ -239,9 +239,11 @@ def read_again(
 
 def read_failed_again(session: Session, batch: str) -> int:
     """Queue a new job for each file of a batch that could not be read; return their number."""
-    # The lock comes first, so that the same request of another user has queued its jobs before, or finds these.
+    # Uploads are locked before claims, as in `read_again`: the other order would be a deadlock with it.
+    locked = set(repository.failed_in_batch(session, batch, lock=True))
     job_rows.hold_claims(session)
-    failed = repository.failed_in_batch(session, batch)
+    # Queried again, because the same request of another planner may have queued its jobs in the meantime.
+    failed = [each for each in repository.failed_in_batch(session, batch) if each in locked]
     for upload_id in failed:
         _queue_ingest(session, upload_id)
     return len(failed)

@@ -27,10 +27,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.database.ordering import Expression, ordered_by
+from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.database.types import AnyRow, Base, PageOfRows
 from app.paging import Sort
-from app.plans.models import Plan, PlanVersion
+from app.plans.models import Plan, PlanVersion, StoredPlanName
+from app.plans.names import STRUCTURE
 from app.usage.models import (
     HourlyQueueUsage,
     HourlySmdsUsage,
@@ -47,8 +49,6 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
-KEYS_AT_ONCE = 500
-"""Keys per statement, because databases limit a statement to a few thousand values."""
 DAYS_OF_WEEK = 7
 USAGE_LOCK = 0x636670757367  # "cfpusg"
 
@@ -280,28 +280,23 @@ def _names_by_group(keys: Iterable[StructureKey]) -> Iterator[tuple[str, Sequenc
     for qsg, structure in keys:
         of_groups.setdefault(qsg, []).append(structure)
     for qsg, names in of_groups.items():
-        for first in range(0, len(names), KEYS_AT_ONCE):
-            yield qsg, names[first : first + KEYS_AT_ONCE]
+        for some in portions(names):
+            yield qsg, some
 
 
 def latest_use(session: Session, *, search: str | None) -> Sequence[AnyRow]:
     """Return the columns of all measured structures that their urgency depends on, with their latest figures."""
-    kept = StoredMeasuredStructure
     query, _ = _structures_with_figures()
     needed = query.with_only_columns(
-        *(
-            column
-            for column in query.selected_columns
-            if column.key in {*_URGENCY_COLUMNS, "entries_total", "elements_total"}
-        )
+        *(column for column in query.selected_columns if column.key in _URGENCY_COLUMNS)
     )
-    return session.execute(needed.where(_has_name(search)) if search else needed.order_by(kept.qsg)).all()
+    return session.execute(needed.where(_has_name(search)) if search else needed).all()
 
 
 _URGENCY_COLUMNS = frozenset(
     {
         "qsg", "structure", "last_hour", "last_use_hour", "last_full_hour", "entries_in_use_max", "elements_in_use_max",
-        "entries_in_use_pct_max", "elements_in_use_pct_max",
+        "entries_in_use_pct_max", "elements_in_use_pct_max", "entries_total", "elements_total",
     }
 )  # fmt: skip
 
@@ -636,14 +631,17 @@ def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
     return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
 
 
-def latest_documents(session: Session, qsg: str) -> Sequence[AnyRow]:
-    """Return the plans of a group that are not deleted, each with the document of its latest version."""
+def first_plan_with(session: Session, qsg: str, structure: str) -> AnyRow | None:
+    """Return the first plan, by name, whose latest version has this application structure, with its document."""
+    names = StoredPlanName
     query = (
         select(Plan.name, PlanVersion.document)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
-        .where(Plan.deleted_at.is_(None), PlanVersion.qsg == qsg)
+        .join(names, names.plan_id == Plan.id)
+        .where(Plan.deleted_at.is_(None), names.qsg == qsg)
+        .where(names.kind == STRUCTURE, names.name == structure)
     )
-    return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
+    return session.execute(query.order_by(func.lower(Plan.name), Plan.name).limit(1)).one_or_none()
 
 
 class Most(NamedTuple):

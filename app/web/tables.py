@@ -18,7 +18,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from app.errors import FieldsInvalid
-from app.paging import MOST_PAGES, USUAL_PER_PAGE, ListRequest, PageRequest, ResultPage, Sort
+from app.paging import USUAL_PER_PAGE, ListRequest, PageRequest, ResultPage, Sort
 from app.web.csv_files import Cell, csv_text
 from app.web.file_names import file_name
 from app.web.paging import page_of_address
@@ -46,8 +46,8 @@ Value: TypeAlias = "str | int | float | Fraction | date | datetime | Sequence[fl
 HIGH_PERCENT, FULL_PERCENT = 80, 100
 """From these percentages, use is called high, the default of FULLTHRESHOLD, and full."""
 LONGEST_SEARCH = 100
-EVERYTHING = PageRequest(1, MOST_PAGES)
-"""The request for a file, which has no pages."""
+EVERYTHING = PageRequest(per_page=1_000_000)
+"""The request for a file, which has no pages: more rows than any list has."""
 
 _DASH = "\N{EN DASH}"
 _DIGITS = 3
@@ -198,7 +198,7 @@ class ListTable(Generic[Row]):
     """The declaration of a list."""
 
     name: str
-    """The name of the rows, in the plural: `measured structures`."""
+    """The name of the rows, in the plural: `measured structures`. Without its last letter, it is the singular."""
     path: str
     columns: tuple[Column[Row], ...]
     sort: Sort

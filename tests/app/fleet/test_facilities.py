@@ -79,6 +79,15 @@ def test_structure_in_several_plans_counts_once_as_in_the_latest() -> None:
     assert found.plans == ("NEW",)
 
 
+def test_plan_that_shares_structures_with_a_later_one_is_counted_but_not_listed() -> None:
+    latest = plan(structure("A", 100), name="NEW")
+    earlier = plan(structure("A", 900), structure("B", 50), name="OLD")
+    found = placed([latest, earlier], {})
+    assert sum(each.structures_bytes for each in found.facilities) == 150 * MIB
+    # The page about losses refuses plans with a structure in common.
+    assert found.plans == ("NEW",)
+
+
 def test_structure_in_no_plan_moves_to_facilities_of_its_group_and_is_never_unplaced() -> None:
     measured = {
         ("SQ03", "A"): place(100, "CF01"),

@@ -98,6 +98,19 @@ def test_bars_state_storage_and_the_need_after_a_loss(fleet: FastAPI) -> None:
     assert table == ["CF01", "CF02"]
 
 
+def test_bars_have_a_legend_and_can_be_saved(fleet: FastAPI) -> None:
+    found = overview(fleet)
+    legend = [item.text.strip() for item in found.one("ul", class_="chart-legend").all("li")]
+    assert legend == [
+        "structures",
+        "second copies",
+        "needed after the loss of another coupling facility",
+        "storage of the coupling facility",
+    ]
+    assert found.one("p", class_="picture-tools")["data-source"] == "stored plans and measured usage"
+    assert [each["src"] for each in found.all("script") if "pictures" in each["src"]]
+
+
 def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     assert [row[0] for row in rows(overview(fleet, "?sort=structure&search=sq03"))] == [
         "APPLICATION1",
@@ -108,6 +121,7 @@ def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     used = [row[0] for row in rows(overview(fleet, "?sort=-used"))]
     assert used[:3] == ["MYDATA", "ORDERS", "APPLICATION1"]
     assert html(fleet, "/?sort=colour").status == 422
+    assert "1 structure with “SQ04” in their name" in words(overview(fleet, "?search=SQ04"), "h-structures")
     answer = get(fleet, "/fleet.csv?sort=-used&search=SQ04")
     (line,) = csv.DictReader(io.StringIO(answer.text))
     assert (line["structure"], line["used"], line["urgency"]) == ("ORDERS", "85.0", "high use, no forecast")
@@ -133,6 +147,12 @@ def test_measurements_without_plans_have_no_white_space(own_app: FastAPI) -> Non
     found = overview(own_app)
     assert "storage not stated" in words(found, "h-facilities")
     assert "no nightly run" in words(found, "h-run")
+
+
+def test_page_after_the_last_one_leads_to_the_first(fleet: FastAPI) -> None:
+    found = overview(fleet, "?page=9").one("section", aria_labelledby="h-structures")
+    assert "There are no structures on this page." in found.text
+    assert "No structures are measured" not in found.text
 
 
 def test_upload_alone_shows_the_next_steps(own_app: FastAPI) -> None:

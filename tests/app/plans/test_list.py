@@ -63,6 +63,12 @@ def test_file_has_the_plans_that_match_the_filter(app: FastAPI) -> None:
     )  # fmt: skip
 
 
+def test_page_after_the_last_one_leads_to_the_first(app: FastAPI) -> None:
+    page = get(app, "/plans?page=9", accept="text/html").text
+    assert "There are no plans on this page." in page
+    assert "Create one" not in page
+
+
 def test_plans_of_a_filtered_list_are_compared_on_the_sheet(app: FastAPI) -> None:
     shown = read(get(app, "/plans?search=beta", accept="text/html").text)
     (box,) = shown.all("input", type="checkbox")

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import URL, text
+from sqlalchemy import URL, event, text
 
 from app.database.engine import Database
 from app.jobs.models import JobState
@@ -104,6 +104,20 @@ def test_failed_files_of_a_batch_are_read_again(database: Database, tmp_path: Pa
     assert job(database, other).state == JobState.FAILED
 
 
+def test_failed_files_are_locked_before_claims(database: Database, tmp_path: Path) -> None:
+    # Reading a single file again takes the locks in this order; the other one would be a deadlock.
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer")
+    set_state(database, send(database, tmp_path, "text", "one"), JobState.FAILED)
+    statements: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+    with database.session(writes=True) as session:
+        assert service.read_failed_again(session, "one") == 1
+    (row,) = (nth for nth, each in enumerate(statements) if "FOR UPDATE OF uploads" in each)
+    claims = next(nth for nth, each in enumerate(statements) if "pg_advisory_xact_lock" in each)
+    assert row < claims
+
+
 def test_deleted_upload_leaves_its_batch(database: Database, tmp_path: Path) -> None:
     send(database, tmp_path, "text", "one")
     with database.session(writes=True) as session:
@@ -115,6 +129,15 @@ def test_stored_batch_is_current_for_some_minutes_only(database: Database, tmp_p
     set_state(database, send(database, tmp_path, "text", "one"), JobState.DONE)
     assert current(database) == ["one"]
     assert current(database, later=timedelta(hours=1)) == []
+
+
+def test_only_recent_batches_are_read(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MOST_RECENT", 2)
+    for number in range(3):
+        send(database, tmp_path, f"{number}", f"batch-{number}")
+    assert current(database) == ["batch-2", "batch-1"]
 
 
 def test_batch_with_failed_files_is_current_for_days(database: Database, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Key, Value]):
+class RowCache(Generic[Key, Value]):
     """The values of the last request, for each database."""
 
     def __init__(self, most: int) -> None:
