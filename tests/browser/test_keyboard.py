@@ -36,6 +36,7 @@ FILES = {
     "/plans.csv",
     "/usage.csv",
     "/forecasts.csv",
+    "/curves.csv",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
