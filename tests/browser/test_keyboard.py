@@ -37,6 +37,7 @@ FILES = {
     "/usage.csv",
     "/forecasts.csv",
     "/curves.csv",
+    "/nights.csv",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
