@@ -38,6 +38,7 @@ FILES = {
     "/forecasts.csv",
     "/curves.csv",
     "/nights.csv",
+    "/plans/{name}/scenarios.csv",
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
