@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeVar
@@ -14,7 +15,7 @@ from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FitVersion
-from app.paging import PageRequest, ResultPage
+from app.paging import MOST_PER_PAGE, PageRequest, ResultPage, Sort
 from planner_core.contracts.files import parsed
 from planner_core.contracts.fits import CurveFit, Cut, Estimate, FitPoint
 from planner_core.contracts.forecasts import IsSimulated
@@ -101,12 +102,37 @@ class FitPage(ResultPage[Fit]):
     items: Annotated[tuple[Fit, ...], Field(serialization_alias="curves")]
 
 
-def list_fits(session: Session, asked: PageRequest = FIRST_PAGE, *, current_only: bool = False) -> FitPage:
-    """Return fits, newest first; with `current_only`, only the last accepted one of each facility and level."""
+def list_fits(
+    session: Session,
+    asked: PageRequest = FIRST_PAGE,
+    *,
+    current_only: bool = False,
+    search: str = "",
+    sort: Sort | None = None,
+) -> FitPage:
+    """Return one page of fits; with `current_only`, only the last accepted one of each facility and level.
+
+    Without a requested order, the newest are first. `search` is a part of the coupling facility's name.
+    """
     rows, total = repository.page_of_curves(
-        session, offset=asked.offset, limit=asked.per_page, current_only=current_only
+        session,
+        offset=asked.offset,
+        limit=asked.per_page,
+        current_only=current_only,
+        search=search,
+        sort=sort,
     )
     return FitPage.of(tuple(map(_fit, rows)), total, asked)
+
+
+def all_fits(session: Session, *, search: str = "", sort: Sort | None = None) -> Iterator[Fit]:
+    """Yield all fits that match. Only one page of them is in memory at a time, because each has its points."""
+    asked = PageRequest(per_page=MOST_PER_PAGE)
+    while (found := list_fits(session, asked, search=search, sort=sort)).items:
+        yield from found.items
+        if found.page >= found.pages:
+            break
+        asked = asked._replace(page=asked.page + 1)
 
 
 def current_fits(session: Session) -> tuple[Fit, ...]:

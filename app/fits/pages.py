@@ -15,15 +15,16 @@ from app.database.session import SessionDep
 from app.errors import NotFound
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
-from app.fits.fits import Fit, FitPage
+from app.fits.fits import Fit
+from app.fits.lists import VERSIONS
 from app.plans import repository as plans
 from app.plans.stored import PlanReference
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.csv_files import Table, csv_text
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListView
 from planner_core.contracts.fits import FitPoint
 
 router = APIRouter(include_in_schema=False)
@@ -41,7 +42,7 @@ class CurvesPage(Page):
     """The list of fitted curves, or the steps to get started if there are none."""
 
     current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
-    versions: Annotated[FitPage, "One page of all fits, newest first"]
+    versions: Annotated[ListView, "One page of all fits"]
     without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
     is_empty: Annotated[bool, "Whether there are no fits yet"]
 
@@ -65,17 +66,25 @@ class CurvePage(Page):
 @router.get("/curves")
 def curves(request: Request, session: SessionDep) -> Response:
     """Show the current curves and all versions."""
-    versions = fits.list_fits(session, page_of_address(request, per_page=PER_PAGE))
+    asked = VERSIONS.request(request, per_page=PER_PAGE)
+    found = fits.list_fits(session, asked.page, search=asked.search, sort=asked.sort)
     current = fits.current_fits(session)
     page = CurvesPage(
         title="Fitted curves",
         section=SECTION,
         current=current,
-        versions=versions,
+        versions=VERSIONS.view(found, asked),
         without_level=tuple(each.coupling_facility for each in current if each.cfcc_level is None),
-        is_empty=versions.total == 0,
+        is_empty=found.total == 0 and not asked.search,
     )
     return render(request, "fits/list.html", page)
+
+
+@router.get("/curves.csv")
+def curves_file(request: Request, session: SessionDep) -> Response:
+    """Return all versions that match the filter as a file."""
+    asked = VERSIONS.file_request(request)
+    return VERSIONS.file(fits.all_fits(session, search=asked.search, sort=asked.sort))
 
 
 @router.get("/curves/{version}")

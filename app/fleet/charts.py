@@ -39,7 +39,9 @@ def _bar(each: FleetFacility) -> Bar:
     return Bar(
         each.name,
         _text(each),
-        tuple(Part(style, size, f"{words or name}: {plain(size)}", name) for style, size, name, words in parts),
+        tuple(
+            Part(style, size, f"{words or name}: {plain(size)}", name) for style, size, name, words in parts
+        ),
         each.storage_bytes,
         warning="not enough white space" if each.is_short else "",
     )

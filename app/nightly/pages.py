@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
@@ -21,13 +21,15 @@ from app.jobs.service import JobProgress
 from app.nightly import repository, service
 from app.nightly import view as shown
 from app.nightly.job_kinds import FORGET_SIMULATED
+from app.nightly.lists import RUNS
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
-from app.nightly.service import Run, RunPage
-from app.nightly.view import FindingLine, NewestNight, RunLine
+from app.nightly.service import Run
+from app.nightly.view import FindingLine, NewestNight
+from app.paging import PageRequest
 from app.uploads.arrivals import start_after_commit
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render, root_path
+from app.web.tables import ListView
 
 router = APIRouter(include_in_schema=False)
 
@@ -44,8 +46,8 @@ CONFIRMATIONS = {
 class NightlyRunsPage(Page):
     """The list of runs, or the steps to get started if there are none."""
 
-    lines: Annotated[tuple[RunLine, ...], "One page of runs, newest first"]
-    found: Annotated[RunPage, "The page of the list"]
+    runs: Annotated[ListView, "One page of runs"]
+    is_empty: Annotated[bool, "Whether there are no runs yet"]
     newest: Annotated[NewestNight | None, "Findings of the latest run; None before the first"]
     next_due: Annotated[datetime | None, "Time of the next scheduled run; None if no runs are scheduled"]
     is_under_way: Annotated[bool, "Whether a run is in progress or waiting"]
@@ -78,27 +80,33 @@ class NightlyRunPage(Page):
 
 @router.get("/nights")
 def nights(request: Request, session: SessionDep) -> Response:
-    """Show the runs, newest first."""
-    found = service.list_runs(session, page_of_address(request))
+    """Show the runs, newest first by default."""
+    asked = RUNS.request(request)
+    found = service.list_runs(session, asked.page, sort=asked.sort)
     schedule: Schedule = request.app.state.schedule
     forgetting = job_rows.last_of_kind(session, FORGET_SIMULATED)
     removal = None if forgetting is None else jobs.job_of(forgetting)
     context = NightlyRunsPage(
         title="Nightly runs",
         section=SECTION,
-        lines=tuple(shown.run_line(run) for run in found.items),
-        found=found,
+        runs=RUNS.view(found, asked),
+        is_empty=found.total == 0,
         newest=shown.newest_night(session),
         next_due=schedule.next_due(),
-        is_under_way=any(run.job.is_under_way for run in found.items),
-        removing=shown.progress_of(removal)
-        if removal is not None and _is_recent(removal, found.items)
-        else None,
+        is_under_way=bool(repository.runs_under_way(session)),
+        removing=shown.progress_of(removal) if removal is not None and _is_recent(session, removal) else None,
         has_simulated=repository.has_simulated(session),
         said=_said(request),
         missing=_missing(),
     )
     return render(request, "nightly/list.html", context)
+
+
+@router.get("/nights.csv")
+def nights_file(request: Request, session: SessionDep) -> Response:
+    """Return all runs as a file."""
+    asked = RUNS.file_request(request)
+    return RUNS.file(service.list_runs(session, asked.page, sort=asked.sort).items)
 
 
 @router.get("/nights/{run_id}")
@@ -160,10 +168,11 @@ def _begin(request: Request, session: SessionDep, trigger: Trigger, said: str) -
     return _see(request, f"/nights/{run.id}?said={said}")
 
 
-def _is_recent(removal: jobs.Job, runs: Sequence[Run]) -> bool:
+def _is_recent(session: Session, removal: jobs.Job) -> bool:
     """Return whether to show a removal: it is in progress, or no run has been started since."""
-    newest = max((run.job.id for run in runs), default=0)
-    return removal.is_under_way or removal.id > newest
+    # The page of the list may have another order, or older runs.
+    newest = service.list_runs(session, PageRequest(per_page=1)).items
+    return removal.is_under_way or not newest or removal.id > newest[0].job.id
 
 
 def _missing() -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
-from sqlalchemy.orm import Session, defer
+from sqlalchemy import ColumnElement, and_, case, delete, extract, func, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session, defer
 
+from app.database.ordering import Expression, ordered_by
 from app.database.portions import portions
 from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
@@ -22,6 +24,7 @@ from app.nightly.models import (
     StoredForecast,
     Trigger,
 )
+from app.paging import Sort
 from app.plans.models import Plan, PlanVersion
 from app.uploads.job_kind import INGEST
 from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, StoredMeasuredStructure
@@ -30,6 +33,17 @@ from planner_core.urgency import FULL_DAYS
 
 FORECAST_STATES = ("forecast", "flat")
 """The states of forecasts that have figures."""
+
+
+def _newest_first(
+    number: InstrumentedAttribute[int], sort: Sort | None, expressions: Mapping[str, Expression]
+) -> tuple[ColumnElement[Any], ...]:
+    """Return the terms of ORDER BY for a list in which the newest rows are first, by default and between ties."""
+    if sort is None:
+        return (number.desc(),)
+    # A negative number, because ties are sorted in ascending order.
+    return ordered_by(sort, expressions, ties=(-number,))
+
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -44,10 +58,36 @@ def find_run_of_job(session: Session, job_id: int) -> NightlyRun | None:
     return session.scalars(select(NightlyRun).where(NightlyRun.job_id == job_id)).one_or_none()
 
 
+_FINDING_WEIGHTS = {"error": 1_000_000_000, "warning": 100_000}
+"""Any error is more urgent than any number of warnings, and a warning than any number of remarks."""
+RUNS_SORTED_BY: Final[Mapping[str, Expression]] = {
+    "run": NightlyRun.id,
+    "state": case({JobState.RUNNING: 1, JobState.QUEUED: 2, JobState.DONE: 3}, value=JobRun.state, else_=0),
+    "started_at": func.coalesce(JobRun.started_at, JobRun.created_at),
+    "trigger": NightlyRun.trigger,
+    "duration_s": extract("epoch", func.coalesce(JobRun.ended_at, JobRun.heartbeat_at))
+    - extract("epoch", JobRun.started_at),
+    "days_reduced": NightlyRun.days_reduced,
+    # NULL for runs without results: they have no findings because they were not evaluated.
+    "findings": case(
+        (
+            NightlyRun.stored_at.is_not(None),
+            -select(func.coalesce(func.sum(case(_FINDING_WEIGHTS, value=StoredFinding.severity, else_=1)), 0))
+            .where(StoredFinding.run_id == NightlyRun.id)
+            .scalar_subquery(),
+        ),
+    ),
+}
+"""The values by which runs can be sorted, by key."""
+
+
 def page_of_runs(
-    session: Session, *, offset: int, limit: int
+    session: Session, *, offset: int, limit: int, sort: Sort | None = None
 ) -> tuple[Sequence[tuple[NightlyRun, JobRun]], int]:
-    """Return runs with their jobs, newest first, and the number of all runs."""
+    """Return runs with their jobs, and the number of all runs.
+
+    Without a requested order, the newest are first.
+    """
     total = session.scalars(select(func.count(NightlyRun.id))).one()
     query = (
         select(NightlyRun, JobRun)
@@ -60,7 +100,7 @@ def page_of_runs(
             defer(JobRun.report, raiseload=True),
             defer(JobRun.log, raiseload=True),
         )
-        .order_by(NightlyRun.id.desc())
+        .order_by(*_newest_first(NightlyRun.id, sort, RUNS_SORTED_BY))
     )
     return [(run, job) for run, job in session.execute(query.offset(offset).limit(limit))], total
 
@@ -134,17 +174,41 @@ def find_curve(session: Session, version: int) -> FitVersion | None:
     return session.get(FitVersion, version)
 
 
+CURVES_SORTED_BY: Final[Mapping[str, Expression]] = {
+    "version": FitVersion.id,
+    "coupling_facility": func.nullif(FitVersion.coupling_facility, ""),
+    "cfcc_level": FitVersion.cfcc_level,
+    "state": case(
+        (FitVersion.state == FitState.REJECTED, 0),
+        (FitVersion.state == FitState.TOO_LITTLE, 1),
+        (FitVersion.is_current, 3),
+        else_=2,
+    ),
+    "made_at": FitVersion.made_at,
+}
+"""The values by which fitted curves can be sorted, by key. Their figures are in a compressed text."""
+
+
 def page_of_curves(
-    session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
-) -> tuple[Sequence[FitVersion], int]:
-    """Return fitted curves, newest first, and the number of all fitted curves."""
+    session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False,
+    search: str = "", sort: Sort | None = None,
+) -> tuple[Sequence[FitVersion], int]:  # fmt: skip
+    """Return fitted curves, and the number of all that match; `search` is a part of the coupling facility's name.
+
+    Without a requested order, the newest are first.
+    """
     query = select(FitVersion)
     if state is not None:
         query = query.where(FitVersion.state == state)
     if current_only:
         query = query.where(FitVersion.is_current)
+    if search:
+        # LIKE ignores case on SQLite but not on PostgreSQL.
+        name = func.lower(FitVersion.coupling_facility)
+        query = query.where(name.contains(search.lower(), autoescape=True))
     total = session.scalars(select(func.count()).select_from(query.subquery())).one()
-    return session.scalars(query.order_by(FitVersion.id.desc()).offset(offset).limit(limit)).all(), total
+    order = _newest_first(FitVersion.id, sort, CURVES_SORTED_BY)
+    return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
 
 
 def current_curves(session: Session) -> Sequence[FitVersion]:

@@ -19,7 +19,7 @@ from app.nightly import repository
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
-from app.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage, Sort
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import Finding
 from planner_core.wire import Answer, Hidden
@@ -119,9 +119,9 @@ class RunPage(ResultPage[Run]):
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def list_runs(session: Session, asked: PageRequest = FIRST_PAGE) -> RunPage:
-    """Return runs, newest first."""
-    rows, total = repository.page_of_runs(session, offset=asked.offset, limit=asked.per_page)
+def list_runs(session: Session, asked: PageRequest = FIRST_PAGE, *, sort: Sort | None = None) -> RunPage:
+    """Return one page of runs. Without a requested order, the newest are first."""
+    rows, total = repository.page_of_runs(session, offset=asked.offset, limit=asked.per_page, sort=sort)
     counts = repository.finding_counts(session, [run.id for run, _ in rows])
     runs = tuple(Run(**_members(run, job, counts.get(run.id, {}))) for run, job in rows)
     return RunPage.of(runs, total, asked)

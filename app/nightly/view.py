@@ -14,7 +14,7 @@ from app.jobs.service import Job, JobProgress, stage_title
 from app.nightly import service
 from app.nightly.job_kinds import STAGES
 from app.nightly.models import Trigger
-from app.nightly.service import Run, SeverityCounts
+from app.nightly.service import SeverityCounts
 from app.web.rendering import grouped, own_page
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import SEVERITIES
@@ -72,18 +72,6 @@ class NewestNight:
     """Numbers of findings, such as `1 error, 3 warnings`; empty if there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A line in the list of runs."""
-
-    run: Run
-    trigger: str
-    state: str
-    severity: str
-    duration: str
-    counts: str
-
-
 def newest_night(session: Session, *, most: int = MOST_ON_OVERVIEW) -> NewestNight | None:
     """Return findings of the newest run; None before the first run."""
     run = service.newest(session)
@@ -139,18 +127,6 @@ def own_page_of(source: str) -> str:
     """
     document, _, section = source.partition(".md, ")
     return own_page(Source(f"{document}.md", section, "")) if section else ""
-
-
-def run_line(run: Run) -> RunLine:
-    """Return the line of a run."""
-    return RunLine(
-        run=run,
-        trigger=TRIGGERS[run.trigger],
-        state=STATES[run.job.state],
-        severity="error" if run.job.state == JobState.FAILED else "",
-        duration=duration_words(run.duration),
-        counts=counts_of(run.finding_counts) or ("none" if run.stored_at else ""),
-    )
 
 
 def counts_of(findings: SeverityCounts) -> str:

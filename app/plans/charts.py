@@ -213,7 +213,12 @@ def _allocated(line: FacilityLine, structures: Sequence[JsonObject]) -> tuple[Pa
     if not structures or "coupling_facility" not in structures[0]:
         return (
             Part("held", line.initsize_kib, f"structures: {_mib(line.initsize_kib)}", names["held"]),
-            Part("copy", line.second_copies_kib, f"second copies: {_mib(line.second_copies_kib)}", names["copy"]),
+            Part(
+                "copy",
+                line.second_copies_kib,
+                f"second copies: {_mib(line.second_copies_kib)}",
+                names["copy"],
+            ),
         )
     return tuple(
         Part(style, amount, f"{each['cfrm_name']}{note}: {_mib(amount)}", names[style])
@@ -240,7 +245,9 @@ def structures_chart(lines: Sequence[StructureLine], origin: Origin = NO_ORIGIN)
                     "up to SIZE",
                 ),
             ),
-            marks=(BarMark(line.need_bytes / KIB, "need", is_long=True, name="need"),) if line.need_bytes else (),
+            marks=(BarMark(line.need_bytes / KIB, "need", is_long=True, name="need"),)
+            if line.need_bytes
+            else (),
         )
         for line in drawn
     )

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.database.session import SessionDep
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
+from app.paging import ResultPage
 from app.plans import service as plans
 from app.plans.stored import StoredVersion
 from app.scenarios import service
@@ -26,12 +27,14 @@ from app.scenarios.form import (
     shortened,
     texts_of_changes,
 )
+from app.scenarios.lists import scenarios_of
 from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.scenarios.view import MOST_ON_SHEETS, ReportView, ScenarioComparisonView, compared, reported
 from app.web.field_values import digits_in
 from app.web.forms import read_posted
 from app.web.rendering import Page, render, root_path
+from app.web.tables import ListView
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
 from planner_core.whatif.changes import WHAT
 from planner_core.whatif.scenario_report import MOST_COMPARED
@@ -46,7 +49,7 @@ class ScenariosPage(Page):
     """The scenarios of a plan."""
 
     plan: Annotated[str, "Name of the plan"]
-    scenarios: Annotated[tuple[ScenarioSummary, ...], "All scenarios, sorted by name"]
+    scenarios: Annotated[ListView, "All scenarios"]
     most: Annotated[int, "Number of scenarios that can be compared"]
     said: Annotated[str, "Confirmation of a change, or an error in the selection; empty otherwise"]
 
@@ -107,15 +110,26 @@ def contents(request: Request, session: SessionDep, name: str) -> Response:
 def _list_page(
     request: Request, session: Session, name: str, *, said: str = "", status_code: int = 200
 ) -> Response:
+    # A plan has few scenarios: one page shows all, so that any of them can be compared.
+    asked = scenarios_of(name).file_request(request)
+    found = service.list_scenarios(session, name, sort=asked.sort)
+    listed = scenarios_of(name, ticked={each.name for each in found[:MOST_COMPARED]})
     page = ScenariosPage(
         title=f"Scenarios of {name}",
         section="plans",
         plan=name,
-        scenarios=service.list_scenarios(session, name),
+        scenarios=listed.view(ResultPage.of(found, len(found), asked.page), asked),
         most=MOST_COMPARED,
         said=said,
     )
     return render(request, "scenarios/list.html", page, status_code=status_code)
+
+
+@router.get(".csv")
+def contents_file(request: Request, session: SessionDep, name: str) -> Response:
+    """Return the scenarios of a plan as a file."""
+    listed = scenarios_of(name)
+    return listed.file(service.list_scenarios(session, name, sort=listed.file_request(request).sort))
 
 
 @router.get("/new")

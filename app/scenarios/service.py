@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from app.database.engine import Database
 from app.errors import Gone, NameTaken, NotFound, PreconditionRequired
 from app.fits.kept import curves_in
 from app.fits.resolve import curve_of
+from app.paging import Sort, in_order
 from app.plans import service as plans
 from app.plans.errors import plan_gone
 from app.plans.models import Plan
@@ -77,14 +78,28 @@ class ComputedScenario:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
-    """Return the scenarios of a plan, sorted by name.
+_SORTED_BY: Mapping[str, Callable[[ScenarioSummary], Any]] = {
+    "name": lambda each: (each.name.lower(), each.name),
+    "initsize_kib": lambda each: each.initsize_kib_after,
+    "more_initsize_kib": lambda each: each.initsize_kib_after - each.initsize_kib_before,
+    "size_kib": lambda each: each.size_kib_after,
+    # Any error is more urgent than any number of warnings.
+    "findings": lambda each: (-each.errors, -each.warnings),
+    "commands": lambda each: each.commands,
+    "version": lambda each: each.version,
+    "updated_at": lambda each: each.updated_at,
+}
+"""The values by which scenarios can be sorted, by key."""
+
+
+def list_scenarios(session: Session, plan: str, *, sort: Sort | None = None) -> tuple[ScenarioSummary, ...]:
+    """Return the scenarios of a plan. Without a requested order, they are sorted by name.
 
     Raises:
         PlanNotFound: There is no such plan.
     """
     living = plans.living_plan(session, plan)
-    return tuple(
+    found = tuple(
         ScenarioSummary(
             name=row.name,
             version=row.version,
@@ -98,6 +113,7 @@ def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
         )
         for row in repository.list_of(session, living.id)
     )
+    return found if sort is None else tuple(in_order(found, sort, _SORTED_BY[sort.key]))
 
 
 def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:

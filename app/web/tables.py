@@ -28,10 +28,11 @@ from planner_core.errors import FieldProblem
 
 Row = TypeVar("Row")
 
-Kind = Literal["text", "name", "number", "use", "urgency", "date", "sparkline", "tick"]
+Kind = Literal["text", "name", "words", "number", "use", "urgency", "date", "sparkline", "tick"]
 """How the values of a column are shown.
 
 - `text`, `name`: texts; names of z/OS are in a fixed-width font.
+- `words`: sentences, which get a wider column, and on narrow screens the whole width.
 - `number`: whole numbers, or numbers with few decimals.
 - `use`: a percentage in use, with a bar, and a word where it is high or full.
 - `urgency`: a text with a severity, such as "Full now".
@@ -89,6 +90,8 @@ class TableCell:
     """A second percentage that the bar of a use marks with a line; the remark states it in words."""
     links: Sequence[Link] = ()
     """Several links instead of one text."""
+    is_ticked: bool = False
+    """Whether the box of a `tick` is selected at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The urgency of a structure as lists show it: when it was full, or when it is expected to pass a limit."""
+"""Urgency as lists show it: when a structure was full or is expected to pass a limit, and open findings."""
 
 from __future__ import annotations
 
@@ -27,4 +27,24 @@ def urgency_cell(full: Fullness | None, limit: NextLimit | None, *, lead_time_da
         value=f"limit in {limit.days} {unit}",
         note=limit.day.isoformat(),
         severity="warning" if limit.days <= lead_time_days else "",
+    )
+
+
+def findings_cell(*, errors: int, warnings: int, remarks: int = 0, otherwise: str = "none open") -> TableCell:
+    """Return the cell with the number of findings of each severity, the most severe first.
+
+    Args:
+        errors: Number of errors.
+        warnings: Number of warnings.
+        remarks: Number of findings that are neither.
+        otherwise: The text if there are none.
+    """
+    counts = ((errors, "error"), (warnings, "warning"), (remarks, "remark"))
+    parts = [f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts if number]
+    if not parts:
+        return TableCell(text=otherwise)
+    return TableCell(
+        value=parts[0],
+        note=", ".join(parts[1:]),
+        severity="error" if errors else "warning" if warnings else "",
     )

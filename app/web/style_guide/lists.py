@@ -18,6 +18,7 @@ class _Specimen:
     peaks: Sequence[float | None]
     last_full: date | None
     queues: int
+    remark: str | None = None
 
 
 _SPECIMENS = (
@@ -28,6 +29,7 @@ _SPECIMENS = (
         (40, 45, 52, 60, 71, 83, 92, 100),
         date(2026, 11, 24),
         12,
+        "Getters stopped on two systems.",
     ),
     _Specimen(
         "MYDATA",
@@ -51,6 +53,7 @@ _LIST = ListTable[_Specimen](
         Column(key="peaks", title="90 days", kind="sparkline", can_sort=False, read=lambda each: TableCell(value=each.peaks, text="The peaks of 90 days")),
         Column(key="last_full", title="Last full", unit="UTC", kind="date", read=lambda each: each.last_full),
         Column(key="queues", title="Queues", kind="number", read=lambda each: each.queues),
+        Column(key="remark", title="Remark", kind="words", can_sort=False, read=lambda each: each.remark),
     ),
     sort=Sort("urgency"),
     search_label="Name of structure",

@@ -149,7 +149,7 @@ def test_current_curves_are_listed_with_intervals_and_published_figures(fitted: 
 
 
 def test_every_version_is_listed_with_its_state(fitted: FastAPI) -> None:
-    versions = {row[0]: row for row in table(page(fitted, "/curves"), "all versions")[1:]}
+    versions = {row[0]: row for row in table(page(fitted, "/curves"), "fitted curves")[1:]}
     assert [versions[number][3] for number in "12345"] == [
         "current",
         "current",

@@ -243,3 +243,51 @@ def test_sparkline_leaves_gaps_and_shows_single_values() -> None:
 
 def test_sparkline_of_zeros_is_at_the_lower_edge() -> None:
     assert spark_path([0, 0]) == "M1.5 18.5h0L94.5 18.5"
+
+
+# ---- lists with boxes, and without a filter --------------------------------------------------------------------------
+
+CHOICES = ListTable[Pool](
+    name="choices",
+    path="/choices",
+    columns=(
+        Column(
+            key="of",
+            title="Compare",
+            kind="tick",
+            can_sort=False,
+            read=lambda pool: TableCell(
+                value=pool.name, text=f"Compare {pool.name}", is_ticked=pool.queues > 1
+            ),
+        ),
+        Column(key="queues", title="Queues", kind="number", read=lambda pool: pool.queues),
+    ),
+    sort=Sort("queues"),
+)
+
+
+def choices(*pools: Pool) -> Element:
+    asked = ListRequest(sort=CHOICES.sort)
+    listed = CHOICES.view(ResultPage[Pool].of(pools, len(pools), asked.page), asked)
+    template = environment().from_string(
+        '{% from "_tables.html" import list_table with context %}{{ list_table(view) }}'
+    )
+    return read(template.render(view=listed, url=lambda path: path, site=None, static=None))
+
+
+def test_boxes_are_ticked_as_their_cells_state() -> None:
+    boxes = choices(Pool("A", queues=1), Pool("B", queues=2)).all("input", type="checkbox")
+    assert [(box["value"], box.get("checked") is not None) for box in boxes] == [("A", False), ("B", True)]
+
+
+def test_number_that_names_a_row_has_its_heading_as_label() -> None:
+    (head,) = choices(Pool("A", queues=7)).one("tbody").all("th")
+    assert (head.text, head["data-label"], head.classes) == ("7", "Queues", {"first", "r"})
+
+
+def test_list_without_a_filter_has_a_form_that_only_sorts() -> None:
+    form = choices(Pool("A")).one("form")
+    assert (form["aria-label"], form.get("role"), form.classes) == (
+        "Sort choices", None, {"find", "list-filter", "only-sorts"},
+    )  # fmt: skip
+    assert form.all("input") == []

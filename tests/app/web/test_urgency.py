@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from app.web.urgency import urgency_cell
+from app.web.urgency import findings_cell, urgency_cell
 from planner_core.urgency import Fullness, NextLimit
 
 MADE_ON = date(2026, 11, 20)
@@ -34,3 +34,24 @@ def test_full_structure_is_an_error_whatever_its_forecast() -> None:
 def test_limit_within_the_lead_time_is_a_warning(limit: NextLimit | None, text: str, severity: str) -> None:
     cell = urgency_cell(None, limit, lead_time_days=60)
     assert (cell.value or cell.text, cell.severity) == (text, severity)
+
+
+@pytest.mark.parametrize(
+    ("counts", "value", "note", "severity"),
+    [
+        ((1, 9, 2), "1 error", "9 warnings, 2 remarks", "error"),
+        ((0, 2, 1), "2 warnings", "1 remark", "warning"),
+        ((0, 0, 3), "3 remarks", "", ""),
+    ],
+)
+def test_findings_cell_has_the_most_severe_findings_first(
+    counts: tuple[int, int, int], value: str, note: str, severity: str
+) -> None:
+    errors, warnings, remarks = counts
+    cell = findings_cell(errors=errors, warnings=warnings, remarks=remarks)
+    assert (cell.value, cell.note, cell.severity) == (value, note, severity)
+
+
+def test_findings_cell_without_findings_has_only_a_text() -> None:
+    cell = findings_cell(errors=0, warnings=0, otherwise="none")
+    assert (cell.value, cell.text, cell.severity) == (None, "none", "")
