@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.fleet.answers import FleetFacility
-from app.web.charts import Bar, BarChart, Part
+from app.web.charts import Bar, BarChart, Origin, Part
 from app.web.rendering import grouped, plain
 from planner_core.units import MIB
 
@@ -19,6 +19,7 @@ def facilities_chart(facilities: Sequence[FleetFacility]) -> BarChart:
         title="Storage of each coupling facility",
         description=f"Structures, second copies and white space. {words}.",
         bars=bars,
+        origin=Origin(source="last measured sizes and places, and stored plans"),
     )
 
 

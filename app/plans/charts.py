@@ -153,12 +153,15 @@ def _depth_bar(queue: JsonObject, last: int) -> Bar:
     )
 
 
-def facilities_chart(lines: Sequence[FacilityLine], structures: Sequence[JsonObject]) -> BarChart | None:
+def facilities_chart(
+    lines: Sequence[FacilityLine], structures: Sequence[JsonObject], origin: Origin = NO_ORIGIN
+) -> BarChart | None:
     """Return bars of coupling facilities with the structures that XCF allocates in each; None without any.
 
     Args:
         lines: The coupling facilities.
         structures: The structures of the stored result, with their places if it has them.
+        origin: The plan, for saved pictures.
     """
     if not lines:
         return None
@@ -168,6 +171,7 @@ def facilities_chart(lines: Sequence[FacilityLine], structures: Sequence[JsonObj
         title="Coupling facilities and their structures",
         description="; ".join(f"{bar.name}: {bar.text}" for bar in bars) + ".",
         bars=bars,
+        origin=origin,
         width=560,
     )
 
@@ -218,7 +222,7 @@ def _allocated(line: FacilityLine, structures: Sequence[JsonObject]) -> tuple[Pa
     )
 
 
-def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
+def structures_chart(lines: Sequence[StructureLine], origin: Origin = NO_ORIGIN) -> BarChart:
     """Return bars from INITSIZE to SIZE, marked with the need, for the structures with the largest SIZE."""
     drawn = sorted(lines, key=lambda line: (-line.size_kib, line.index))[:MOST_STRUCTURES]
     bars = tuple(
@@ -241,6 +245,7 @@ def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
         + ".",
         bars=bars,
         is_beside=True,
+        origin=origin,
         width=620,
     )
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from app.plans.head import TABS
 from bench.plans import bank
 from tests.app.plans.pages.browsing import Browser, PageContent
+from tests.app.web.pages.html import read
 from tests.app.web.support import send_json
 
 MISSING = {"code": "DSGROUP_MISSING", "structure": "", "message": ""}
@@ -40,6 +41,13 @@ def acknowledge(browser: Browser, **fields: str) -> PageContent:
     return browser.post(
         "/plans/BANK/acknowledge", {**MISSING, "etag": etag(browser), "reason": "agreed", **fields}
     )
+
+
+def test_saved_pictures_state_the_plan_and_its_version(browser: Browser) -> None:
+    page = read(browser.get("/plans/BANK").text)
+    tools = page.all("p", class_="picture-tools")
+    assert [each["data-subject"] for each in tools] == ["plan BANK", "plan BANK"]
+    assert all(each["data-period"].startswith("version 1 of ") for each in tools)
 
 
 def test_each_tab_links_to_the_others_and_is_marked_as_current(browser: Browser) -> None:
