@@ -31,7 +31,8 @@ from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.database.types import AnyRow, Base, PageOfRows
 from app.paging import Sort
-from app.plans.models import Plan, PlanVersion
+from app.plans.models import Plan, PlanVersion, StoredPlanName
+from app.plans.names import STRUCTURE
 from app.usage.models import (
     HourlyQueueUsage,
     HourlySmdsUsage,
@@ -630,14 +631,17 @@ def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
     return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
 
 
-def latest_documents(session: Session, qsg: str) -> Sequence[AnyRow]:
-    """Return the plans of a group that are not deleted, each with the document of its latest version."""
+def first_plan_with(session: Session, qsg: str, structure: str) -> AnyRow | None:
+    """Return the first plan, by name, whose latest version has this application structure, with its document."""
+    names = StoredPlanName
     query = (
         select(Plan.name, PlanVersion.document)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
-        .where(Plan.deleted_at.is_(None), PlanVersion.qsg == qsg)
+        .join(names, names.plan_id == Plan.id)
+        .where(Plan.deleted_at.is_(None), names.qsg == qsg)
+        .where(names.kind == STRUCTURE, names.name == structure)
     )
-    return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
+    return session.execute(query.order_by(func.lower(Plan.name), Plan.name).limit(1)).one_or_none()
 
 
 class Most(NamedTuple):

@@ -280,7 +280,7 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
     groups = set(qsgs)
     if not groups:
         return found
-    # There is no table of structures in plans: a plan is one JSON document, and few plans belong to a group.
+    # The names of plans do not include CSQ_ADMIN and CSQSYSAPPL, which only results have; few plans belong to a group.
     for plan in repository.latest_plans(session, groups):
         for structure in json.loads(plan.result)["structures"]:
             found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
@@ -289,15 +289,15 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
 
 def planned_levels(session: Session, qsg: str, structure: str) -> PlannedLevels | None:
     """Return the levels of a structure in the first plan, by name, that contains it; None without one."""
-    for plan in repository.latest_documents(session, qsg):
-        for item in json.loads(plan.document)["structures"]:
-            if item["name"] == structure:
-                planned = Structure.model_validate(item)
-                can_offload = planned.cflevel >= limit("cflevel_offload")
-                rules = (Rule(each.usage_over, each.size_over) for each in planned.offload.rules)
-                offload = sorted({rule.threshold for rule in rules if can_offload and rule.is_on})
-                return PlannedLevels(plan.name, planned.full_threshold, tuple(offload))
-    return None
+    plan = repository.first_plan_with(session, qsg, structure)
+    if plan is None:
+        return None
+    item = next(each for each in json.loads(plan.document)["structures"] if each["name"] == structure)
+    planned = Structure.model_validate(item)
+    can_offload = planned.cflevel >= limit("cflevel_offload")
+    rules = (Rule(each.usage_over, each.size_over) for each in planned.offload.rules)
+    offload = sorted({rule.threshold for rule in rules if can_offload and rule.is_on})
+    return PlannedLevels(plan.name, planned.full_threshold, tuple(offload))
 
 
 def grounds(
