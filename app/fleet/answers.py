@@ -19,7 +19,7 @@ from planner_core.urgency import Fullness
 from planner_core.wire import Answer, Hidden
 
 UrgencyLevel = Literal["full_now", "was_full", "passed", "soon", "later", "none", "high", "unknown"]
-"""How urgent a structure is.
+"""The urgency of a structure.
 
 - `full_now`, `was_full`: all of it is in use, or was within the last 7 days of records.
 - `passed`, `soon`, `later`: a limit has been passed, or is expected within the lead time of the site, or after it.
@@ -42,7 +42,7 @@ class AfterLoss(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FleetFacility(Answer):
-    """A coupling facility: what is in it, and what comes to it after the loss of another one."""
+    """A coupling facility: its contents, and the storage that it needs after the loss of another one."""
 
     name: Annotated[str, Field(alias="coupling_facility")]
     storage_bytes: Annotated[
@@ -57,7 +57,7 @@ class FleetFacility(Answer):
     ]
     structures: Annotated[int, Field(description="Structures with a copy there.")]
     measured: Annotated[
-        int, Field(description="Those whose place there was measured; the others are planned.")
+        int, Field(description="Structures whose place there was measured; the others are planned.")
     ]
     after_loss: Annotated[AfterLoss | None, Field(description="Null if there is no other coupling facility.")]
     unplaced: Annotated[
@@ -162,20 +162,20 @@ class FleetPlan(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FleetAction(Answer):
-    """Something to do, the most urgent first."""
+    """An action that the overview recommends."""
 
-    severity: Annotated[Literal["error", "warning", "info"], Field(description="How urgent it is.")]
-    subject: Annotated[str, Field(description="What it is about, such as a structure.")]
-    reason: Annotated[str, Field(description="Why, in words.")]
-    action: Annotated[str, Field(description="What to do, in words.")]
-    href: Annotated[str, Field(description="The page on which to do it.")]
+    severity: Annotated[Literal["error", "warning", "info"], Field(description="The urgency.")]
+    subject: Annotated[str, Field(description="Structure, coupling facility, run, upload, plan or group.")]
+    reason: Annotated[str, Field(description="The reason, in words.")]
+    action: Annotated[str, Field(description="The text of the link.")]
+    href: Annotated[str, Field(description="The page for the action.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet(Answer):
     """Everything that the overview shows."""
 
-    actions: Annotated[tuple[FleetAction, ...], Field(description="What to do first, in order.")]
+    actions: Annotated[tuple[FleetAction, ...], Field(description="Actions, the most urgent first.")]
     coupling_facilities: tuple[FleetFacility, ...]
     structures: Annotated[tuple[FleetStructure, ...], Field(description="The most urgent first.")]
     nightly_run: Annotated[FleetRun | None, Field(description="The latest; null before the first.")]

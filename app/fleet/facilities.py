@@ -1,4 +1,4 @@
-"""What each coupling facility holds, and what comes to it after the loss of another one.
+"""The contents of each coupling facility, and the storage that it needs after the loss of another one.
 
 A structure counts with its measured size and place. If they were not measured, it counts with the INITSIZE of its plan,
 where XCF would allocate it.

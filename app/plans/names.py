@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from planner_core.document.model import PlanDocument
 from planner_core.findings import RANKS, Finding, Severity
+
+if TYPE_CHECKING:
+    from planner_core.document.model import PlanDocument
+
+# The model of plans is imported for types only: processes that read uploads import these names and need no plans.
 
 GROUP, STRUCTURE, QUEUE, FINDING = "group", "structure", "queue", "finding"
 

@@ -48,10 +48,10 @@ class SearchHit(Answer):
     ] = None
     severity: Annotated[Omittable[Severity], Field(description="Severity of a finding.")] = None
     occurrences: Annotated[
-        Omittable[int], Field(description="How often the finding is open in the plan.")
+        Omittable[int], Field(description="Number of open findings with this code in the plan.")
     ] = None
     title: Annotated[
-        Omittable[str], Field(description="What the finding means, or the heading of a page.")
+        Omittable[str], Field(description="The rule of the finding, or the heading of a section.")
     ] = None
     excerpt: Annotated[Omittable[str], Field(description="Text of the page around the first match.")] = None
 

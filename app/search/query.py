@@ -1,4 +1,4 @@
-"""The text of a search: its words, and the patterns that they stand for."""
+"""The words of a search, and their patterns."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def find_open_findings(
 
 
 def open_codes(session: Session, codes: Sequence[str]) -> frozenset[str]:
-    """Return those of the codes that are open in any current plan."""
+    """Return the codes among these that are open in any current plan."""
     found = _in_plans(FINDING).where(StoredPlanName.name.in_(codes))
     return frozenset(session.scalars(found.with_only_columns(StoredPlanName.name).distinct()))
 

@@ -1,4 +1,4 @@
-"""Searches: which results there are, where they lead, and in which order."""
+"""Searches: their results in order, with the addresses of the pages."""
 
 from __future__ import annotations
 
