@@ -253,7 +253,11 @@
         const word = (cell) => cell.textContent.trim().split(",")[0];
         if (word(now) !== word(before)) changes.push(`${row.querySelector("th").textContent.trim()}: ${word(now)}`);
         replace(before, now);
-        replace(row.querySelector("td.act"), fresh.getElementById(row.id).querySelector("td.act"));
+        const [action, other] = [row, fresh.getElementById(row.id)].map((each) => each.querySelector("td.act"));
+        if (action.innerHTML === other.innerHTML) continue; // the state changes at each percent, the action at the end
+        const hadFocus = action.contains(document.activeElement);
+        replace(action, other);
+        if (hadFocus) action.querySelector("a, button").focus();
       }
       for (const batch of document.querySelectorAll("#batches > .batch")) {
         const now = fresh.getElementById(batch.id);
