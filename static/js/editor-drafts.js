@@ -136,7 +136,11 @@
       box.value = value;
       send.append(box);
     }
-    storage.setItem(draft.key, JSON.stringify({ ...draft, isSent: true }));
+    try {
+      storage.setItem(draft.key, JSON.stringify({ ...draft, isSent: true }));
+    } catch {
+      // The storage is full: the draft is restored all the same, and stays on offer.
+    }
     document.body.append(send);
     send.submit();
   };
