@@ -13,7 +13,7 @@
     if (!button) return;
     const text = document.getElementById(button.dataset.copy);
     const word = button.firstChild;
-    const before = word.data;
+    const before = (button.dataset.words ??= word.data); // it may say "Copied" from the click before
     try {
       await navigator.clipboard.writeText(text.textContent);
       word.data = "Copied";
