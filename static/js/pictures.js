@@ -127,7 +127,6 @@
       }
       for (const name of ["class", "id", "data-name", "data-plots", "aria-labelledby", "role"]) each.removeAttribute(name);
     });
-    copy.querySelector(".hover")?.remove();
     return copy;
   };
 
