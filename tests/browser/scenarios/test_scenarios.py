@@ -142,11 +142,11 @@ def test_columns_of_all_tables_of_a_comparison_are_aligned(new_context: NewConte
 def test_scenario_with_a_lost_facility_shows_what_moves(new_context: NewContext) -> None:
     page = new_context().new_page()
     page.goto(f"{AT}/outage/report")
-    section = page.get_by_role("region", name="What changes without CF01")
+    section = page.get_by_role("region", name="Effects of losing CF01")
     expect(section.locator("dl")).to_contain_text(re.compile(r"Structures that move\s*3"))
     expect(section.get_by_role("row").filter(has_text="SQ03APPLICATION1")).to_contain_text("CF01")
     page.goto(f"{AT}/more/report")
-    expect(page.get_by_text("What changes without")).to_have_count(0)
+    expect(page.get_by_text("Effects of losing")).to_have_count(0)
 
 
 @pytest.mark.parametrize("scenario", ["more", "outage", "duplexed"])
