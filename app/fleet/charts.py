@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.fleet.answers import FleetFacility
-from app.web.charts import Bar, BarChart, Part
+from app.web.charts import Bar, BarChart, Origin, Part
 from app.web.rendering import grouped, plain
 from planner_core.units import MIB
 
@@ -19,22 +19,29 @@ def facilities_chart(facilities: Sequence[FleetFacility]) -> BarChart:
         title="Storage of each coupling facility",
         description=f"Structures, second copies and white space. {words}.",
         bars=bars,
+        whole_name="storage of the coupling facility",
+        origin=Origin(source="stored plans and measured usage"),
     )
 
 
 def _bar(each: FleetFacility) -> Bar:
     needed = each.after_loss.needed_bytes if each.after_loss else 0
     lost = each.after_loss.lost if each.after_loss else ""
+    after_loss = "needed after the loss of another coupling facility"
     parts = (
-        ("others", each.others_bytes, "other structures and dump space"),
-        ("held", each.structures_bytes, "structures"),
-        ("second", each.second_copies_bytes, "second copies"),
-        ("keep short" if each.is_short else "keep", needed, f"needed if {lost} is lost"),
+        ("others", each.others_bytes, "others and dump space", ""),
+        ("held", each.structures_bytes, "structures", ""),
+        ("second", each.second_copies_bytes, "second copies", ""),
+        ("keep short", needed, f"{after_loss}, with too little white space", f"needed if {lost} is lost")
+        if each.is_short
+        else ("keep", needed, after_loss, f"needed if {lost} is lost"),
     )
     return Bar(
         each.name,
         _text(each),
-        tuple(Part(style, size, f"{words}: {plain(size)}") for style, size, words in parts),
+        tuple(
+            Part(style, size, f"{words or name}: {plain(size)}", name) for style, size, name, words in parts
+        ),
         each.storage_bytes,
         warning="not enough white space" if each.is_short else "",
     )

@@ -98,6 +98,19 @@ def test_bars_state_storage_and_the_need_after_a_loss(fleet: FastAPI) -> None:
     assert table == ["CF01", "CF02"]
 
 
+def test_bars_have_a_legend_and_can_be_saved(fleet: FastAPI) -> None:
+    found = overview(fleet)
+    legend = [item.text.strip() for item in found.one("ul", class_="chart-legend").all("li")]
+    assert legend == [
+        "structures",
+        "second copies",
+        "needed after the loss of another coupling facility",
+        "storage of the coupling facility",
+    ]
+    assert found.one("p", class_="picture-tools")["data-source"] == "stored plans and measured usage"
+    assert [each["src"] for each in found.all("script") if "pictures" in each["src"]]
+
+
 def test_list_is_sorted_filtered_and_saved_as_a_file(fleet: FastAPI) -> None:
     assert [row[0] for row in rows(overview(fleet, "?sort=structure&search=sq03"))] == [
         "APPLICATION1",
