@@ -153,12 +153,15 @@ def _depth_bar(queue: JsonObject, last: int) -> Bar:
     )
 
 
-def facilities_chart(lines: Sequence[FacilityLine], structures: Sequence[JsonObject]) -> BarChart | None:
+def facilities_chart(
+    lines: Sequence[FacilityLine], structures: Sequence[JsonObject], origin: Origin = NO_ORIGIN
+) -> BarChart | None:
     """Return bars of coupling facilities with the structures that XCF allocates in each; None without any.
 
     Args:
         lines: The coupling facilities.
         structures: The structures of the stored result, with their places if it has them.
+        origin: The plan, for saved pictures.
     """
     if not lines:
         return None
@@ -168,6 +171,8 @@ def facilities_chart(lines: Sequence[FacilityLine], structures: Sequence[JsonObj
         title="Coupling facilities and their structures",
         description="; ".join(f"{bar.name}: {bar.text}" for bar in bars) + ".",
         bars=bars,
+        whole_name="storage",
+        origin=origin,
         width=560,
     )
 
@@ -181,12 +186,12 @@ def _facility_bar(line: FacilityLine, structures: Sequence[JsonObject]) -> Bar:
         line.name,
         _facility_text(line, used, full),
         (
-            Part("others", others, f"other structures and dump space: {_mib(others)}"),
+            Part("others", others, f"other structures and dump space: {_mib(others)}", "other use"),
             *_allocated(line, structures),
         ),
         whole=line.storage_kib,
         warning="not enough storage" if is_short else "",
-        marks=(BarMark(full, "grown", is_long=True),),
+        marks=(BarMark(full, "grown", is_long=True, name="all at SIZE"),),
     )
 
 
@@ -203,14 +208,20 @@ def _facility_text(line: FacilityLine, used: int, full: int) -> str:
 
 def _allocated(line: FacilityLine, structures: Sequence[JsonObject]) -> tuple[Part, ...]:
     """Return a part for each structure in a coupling facility, then one for each second copy."""
+    names = {"held": "structures, INITSIZE", "copy": "second copies"}
     # Results of earlier releases do not contain places; the sums are calculated from their sizes.
     if not structures or "coupling_facility" not in structures[0]:
         return (
-            Part("held", line.initsize_kib, f"structures: {_mib(line.initsize_kib)}"),
-            Part("copy", line.second_copies_kib, f"second copies: {_mib(line.second_copies_kib)}"),
+            Part("held", line.initsize_kib, f"structures: {_mib(line.initsize_kib)}", names["held"]),
+            Part(
+                "copy",
+                line.second_copies_kib,
+                f"second copies: {_mib(line.second_copies_kib)}",
+                names["copy"],
+            ),
         )
     return tuple(
-        Part(style, amount, f"{each['cfrm_name']}{note}: {_mib(amount)}")
+        Part(style, amount, f"{each['cfrm_name']}{note}: {_mib(amount)}", names[style])
         for key, style, note in (("coupling_facility", "held", ""), ("second_copy", "copy", ", second copy"))
         for each in structures
         if each[key] == line.name
@@ -218,7 +229,7 @@ def _allocated(line: FacilityLine, structures: Sequence[JsonObject]) -> tuple[Pa
     )
 
 
-def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
+def structures_chart(lines: Sequence[StructureLine], origin: Origin = NO_ORIGIN) -> BarChart:
     """Return bars from INITSIZE to SIZE, marked with the need, for the structures with the largest SIZE."""
     drawn = sorted(lines, key=lambda line: (-line.size_kib, line.index))[:MOST_STRUCTURES]
     bars = tuple(
@@ -226,10 +237,17 @@ def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
             line.cfrm_name,
             f"{grouped(round(line.initsize_kib / KIB))} to {grouped(round(line.size_kib / KIB))}",
             (
-                Part("held", line.initsize_kib, f"INITSIZE: {_mib(line.initsize_kib)}"),
-                Part("growth", max(line.size_kib - line.initsize_kib, 0), f"SIZE: {_mib(line.size_kib)}"),
+                Part("held", line.initsize_kib, f"INITSIZE: {_mib(line.initsize_kib)}", "INITSIZE"),
+                Part(
+                    "growth",
+                    max(line.size_kib - line.initsize_kib, 0),
+                    f"SIZE: {_mib(line.size_kib)}",
+                    "up to SIZE",
+                ),
             ),
-            marks=(BarMark(line.need_bytes / KIB, "need", is_long=True),) if line.need_bytes else (),
+            marks=(BarMark(line.need_bytes / KIB, "need", is_long=True, name="need"),)
+            if line.need_bytes
+            else (),
         )
         for line in drawn
     )
@@ -241,6 +259,7 @@ def structures_chart(lines: Sequence[StructureLine]) -> BarChart:
         + ".",
         bars=bars,
         is_beside=True,
+        origin=origin,
         width=620,
     )
 

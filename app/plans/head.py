@@ -11,7 +11,7 @@ from fastapi import Request
 from app.plans.charts import facilities_chart
 from app.plans.result_view import facility_lines
 from app.plans.stored import StoredVersion
-from app.web.charts import BarChart
+from app.web.charts import BarChart, Origin
 from planner_core import CORE_VERSION
 
 SIZES, FINDINGS, POLICY, QUEUES = "sizes", "findings", "policy", "queues"
@@ -98,6 +98,15 @@ def path_of(version: StoredVersion) -> str:
     return f"/plans/{version.name}/versions/{version.number}"
 
 
+def origin_of(version: StoredVersion, structure: str = "") -> Origin:
+    """Return the plan and the date of a version for saved pictures, and the structure of one about a structure."""
+    return Origin(
+        f"{structure} in plan {version.name}" if structure else f"plan {version.name}",
+        f"version {version.number} of {version.created_at:%Y-%m-%d}",
+        f"the stored result, calculated by cfplan {version.core_version}",
+    )
+
+
 def plan_head(
     version: StoredVersion,
     current: str,
@@ -119,7 +128,7 @@ def plan_head(
         size_kib=totals["size_kib"],
         structures=len(version.result["structures"]),
         open_findings={severity: counts[severity] for severity in ("error", "warning", "info")},
-        chart=facilities_chart(facility_lines(version), version.result["structures"]),
+        chart=facilities_chart(facility_lines(version), version.result["structures"], origin_of(version)),
         is_other_core=version.core_version != CORE_VERSION,
         core_now=CORE_VERSION,
     )

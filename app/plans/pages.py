@@ -20,7 +20,7 @@ from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.finding_groups import FindingView, only_in
-from app.plans.head import path_of
+from app.plans.head import origin_of, path_of
 from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, xlsx_bytes
@@ -43,7 +43,7 @@ from app.plans.text_view import texts_of
 from app.settings import Settings
 from app.sizing.calculator.answer import Figure, OutputTextView
 from app.texts.yaml_text import yaml_text
-from app.web.charts import ChartWithTable, Origin
+from app.web.charts import ChartWithTable
 from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
@@ -210,7 +210,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         measured=measured_of(session, stored).get(structure),
         # Loaded when they are opened: they are most of the page, and all of the version's have to be decompressed.
         figures=figures_explained_at(item, f"{path_of(stored)}/structures/{structure}/explanations"),
-        chart=fill_chart(item, _origin(stored, item["cfrm_name"])),
+        chart=fill_chart(item, origin_of(stored, item["cfrm_name"])),
         depths=depths_of(advised(stored, item, curves_for(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
@@ -405,15 +405,6 @@ def _compared(found: JsonObject) -> JsonObject:
         key: value for key, value in found.items() if key not in ("findings", "finding_groups", "comparison")
     }
     return {**kept, "curve": {**curve, **costs}}
-
-
-def _origin(stored: StoredVersion, structure: str) -> Origin:
-    """Return the plan and the date of a version for saved pictures."""
-    return Origin(
-        f"{structure} in plan {stored.name}",
-        f"version {stored.number} of {stored.created_at:%Y-%m-%d}",
-        f"the stored result, calculated by cfplan {stored.core_version}",
-    )
 
 
 def _number(text: str, *, otherwise: int) -> int:

@@ -22,7 +22,7 @@ from app.plans.finding_groups import (
     grouped_findings,
     read_filter,
 )
-from app.plans.head import FINDINGS, POLICY, QUEUES, SIZES, PlanHead, RefusedAction, plan_head
+from app.plans.head import FINDINGS, POLICY, QUEUES, SIZES, PlanHead, RefusedAction, origin_of, plan_head
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES
 from app.plans.result_view import (
@@ -169,7 +169,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
         title=_title(stored),
         section="plans",
         head=head,
-        chart=structures_chart(lines),
+        chart=structures_chart(lines, origin_of(stored)),
         undrawn=max(len(lines) - MOST_STRUCTURES, 0),
         groups=groups[:MOST_GROUPS],
         groups_omitted=max(len(groups) - MOST_GROUPS, 0),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.plans.charts import MOST_STRUCTURES, facilities_chart, structures_chart
+from app.plans.head import origin_of
 from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
 from app.web.charts import BarChart
@@ -81,6 +82,24 @@ def test_coupling_facility_of_unknown_size_says_so_in_words() -> None:
     assert chart is not None
     assert chart.bars[0].whole is None
     assert chart.bars[0].text.endswith("MiB; size not stated")
+
+
+def test_charts_of_a_plan_have_a_legend_and_their_origin() -> None:
+    version = saved(bank())
+    chart = facilities_chart(facility_lines(version), version.result["structures"], origin_of(version))
+    assert chart is not None
+    assert [item.name for item in chart.legend] == [
+        "other use",
+        "structures, INITSIZE",
+        "second copies",
+        "all at SIZE",
+        "storage",
+    ]
+    assert chart.origin.subject == f"plan {version.name}"
+    assert chart.origin.period == f"version {version.number} of {version.created_at:%Y-%m-%d}"
+    sizes = structures_chart(structure_lines(version), origin_of(version))
+    assert [item.name for item in sizes.legend] == ["INITSIZE", "up to SIZE", "need"]
+    assert sizes.origin == chart.origin
 
 
 def test_result_without_places_has_one_part_for_all_structures() -> None:
