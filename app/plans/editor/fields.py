@@ -70,7 +70,10 @@ GROUP_MORE = (
     ),
     FormField("growth/years", "Horizon", "decimal", unit="years"),
     FormField(
-        "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
+        "curve",
+        "Curve",
+        "curve",
+        hint="published, or the version of a fitted curve, as listed under Fitted curves.",
     ),
     FormField(
         "perfmev",
