@@ -527,7 +527,7 @@ def submit_empty_upload(page: Page) -> None:
 
 
 def submit_empty_group_map(page: Page) -> None:
-    press(page, "button", "Keep")
+    press(page, "button", "Save")
     heading(page, "Queue managers and their groups")
     expect(page.get_by_text("Enter the group, or select that the queue manager is in none.")).to_be_visible()
 
