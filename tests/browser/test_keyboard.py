@@ -498,7 +498,7 @@ def find_plan(page: Page) -> None:
 
 
 def go_to_operation(page: Page) -> None:
-    press(page, "link", "Try it: GET /healthz")
+    press(page, "link", "Try it GET /healthz")
     heading(page, "GET /healthz")
     page.locator("#api-docs .opblock.is-open").wait_for()
 
