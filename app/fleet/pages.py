@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -36,6 +37,7 @@ class OverviewPage(Page):
     facilities: Annotated[tuple[FleetFacility, ...], "All coupling facilities by name"]
     chart: Annotated[BarChart | None, "The same as bars; None if there are none"]
     structures: Annotated[ListView, "One page of the structures, most urgent first by default"]
+    made_on: Annotated[date | None, "Day from which forecasts count; None if no structure has a limit ahead"]
     run: Annotated[FleetRun | None, "The latest nightly run; None before the first"]
     run_counts: Annotated[str, "Numbers of its findings in words; empty if there are none"]
     night: Annotated[NewestNight | None, "Findings of the latest successful run; None before the first"]
@@ -91,6 +93,7 @@ def _overview(request: Request, session: Session) -> OverviewPage:
         facilities=found.coupling_facilities,
         chart=facilities_chart(found.coupling_facilities) if found.coupling_facilities else None,
         structures=STRUCTURES.view(ResultPage.of(rows, len(wanted), asked.page), asked),
+        made_on=max((each.next_limit.made_on for each in part if each.next_limit is not None), default=None),
         run=run,
         run_counts=counts_of(run.finding_counts) if run is not None else "",
         night=newest_night(session),

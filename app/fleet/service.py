@@ -33,6 +33,8 @@ MOST_OF_A_KIND = 3
 """Maximum number of actions of one kind, so that thirty full structures do not hide a failed nightly run."""
 MOST_COMPARED = 10
 """Maximum number of plans in the address of a question about all of them."""
+OLD_DAYS = 3
+"""Days of usage after the day of the forecasts that make them old: their limits are nearer than they say."""
 
 
 def is_empty(session: Session) -> bool:
@@ -133,6 +135,7 @@ def _actions(
             "Show its log",
             f"/nights/{run.id}",
         )
+    yield from _old_forecasts(own, ranked)
     yield from _uploads(session)
     yield from _at_most(_limits(own))
     yield from _at_most(_plans(plans))
@@ -170,6 +173,22 @@ def _full_data_sets(ranked: Iterable[RankedSeries]) -> Iterator[FleetAction]:
                 "Show its forecast",
                 f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}#{SMDS}-{each.row.queue_manager}",
             )
+
+
+def _old_forecasts(
+    structures: Iterable[FleetStructure], ranked: Iterable[RankedSeries]
+) -> Iterator[FleetAction]:
+    made_on = max((each.row.made_on for each in ranked), default=None)
+    used_at = max((each.used_at for each in structures if each.used_at is not None), default=None)
+    if made_on is not None and used_at is not None and (used_at.date() - made_on).days >= OLD_DAYS:
+        yield FleetAction(
+            "warning",
+            "Forecasts",
+            f"They were made on {made_on.isoformat()} and count from that day, but usage is measured until "
+            f"{used_at.date().isoformat()}.",
+            "Start a nightly run",
+            "/nights",
+        )
 
 
 def _losses(facilities: Sequence[FleetFacility], plans: Sequence[str]) -> Iterator[FleetAction]:

@@ -278,7 +278,7 @@ def latest_series(session: Session, *, search: str = "") -> Sequence[AnyRow]:
     """Return the latest forecast of every series whose group or structure contains a text, without its contents."""
     one = StoredForecast
     query = select(
-        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day
+        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day, one.made_on
     ).where(one.is_latest)
     if search:
         # Without escaping, the underscore of CSQ_ADMIN would match any character.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from sqlalchemy import event, select
 
 from app.jobs.models import JobRun, JobState
-from tests.app.fits.support import crossing_json, daily, forecast_json, store_night
+from tests.app.fits.support import MADE_ON, crossing_json, daily, forecast_json, store_night
 from tests.app.fleet.support import DISK_FULL, fail_run, measure, names, save_plan
 from tests.app.uploads.support import post_file
 from tests.app.web.support import get
@@ -145,6 +147,16 @@ def test_failed_upload_follows_urgent_actions_with_its_first_sentence(own_app: F
         ("warning", "letter.txt", f"/uploads/{number}"),
     ]
     assert fleet(own_app)["actions"][1]["reason"] == "The upload failed. It is no dump."
+
+
+@pytest.mark.parametrize(("days", "is_old"), [(2, False), (3, True)])
+def test_forecasts_older_than_the_usage_ask_for_a_nightly_run(
+    own_app: FastAPI, days: int, is_old: bool
+) -> None:
+    measure(own_app, "MYDATA", 40)
+    forecast = forecast_json(structure="MYDATA", made_on=MADE_ON - timedelta(days=days))
+    store_night(own_app.state.database, forecasts=[forecast])
+    assert (("warning", "Forecasts", "/nights") in actions(own_app)) is is_old
 
 
 def test_errors_of_plans_come_before_warnings_of_others(own_app: FastAPI) -> None:

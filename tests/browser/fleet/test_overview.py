@@ -28,7 +28,7 @@ def test_coupling_facility_at_risk_is_stated_with_its_reason_and_its_bar(page: P
     at_risk = actions.filter(has_text="cannot be placed elsewhere").first
     name = at_risk.locator("strong").inner_text()
     assert name in ("CF01", "CF02")
-    bars = page.get_by_role("region", name="Coupling facilities").locator("svg:visible")
+    bars = page.get_by_role("region", name="Coupling facilities").locator("svg[role=img]:visible")
     expect(bars).to_contain_text(name)
     expect(bars).to_contain_text(f"needed without {name}")
     at_risk.get_by_role("link", name="Show each loss").click()
