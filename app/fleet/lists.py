@@ -144,7 +144,7 @@ STRUCTURES = ListTable[StructureRow](
         ),
         Column(
             key="coupling_facilities",
-            title="In",
+            title="CF",
             kind="name",
             read=lambda row: " ".join(row.structure.coupling_facilities) or None,
         ),

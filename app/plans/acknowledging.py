@@ -1,6 +1,6 @@
 """Acknowledge findings of a stored plan, each with its message, so that a finding with a changed message is open.
 
-An acknowledgement can be withdrawn, which opens its findings again.
+An acknowledgment can be withdrawn, which opens its findings again.
 """
 
 from __future__ import annotations

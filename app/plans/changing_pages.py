@@ -246,7 +246,7 @@ def _refused_finding(current: StoredVersion, asked: Mapping[str, str]) -> str:
 
 @router.post("/plans/{name}/withdraw")
 def reopen(request: Request, name: str, body: BodyDep) -> Response:
-    """Withdraw the acknowledgement of a finding, or of all findings with a code, in a new version of the plan."""
+    """Withdraw the acknowledgment of a finding, or of all findings with a code, in a new version of the plan."""
     asked = _fields(body)
     database: Database = request.app.state.database
     try:

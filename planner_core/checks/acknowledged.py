@@ -10,7 +10,7 @@ from planner_core.findings import Finding, finding
 
 
 def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings with the reasons for accepting them, and a finding on each unused acknowledgement."""
+    """Return the findings with the reasons for accepting them, and a finding on each unused acknowledgment."""
     used: set[int] = set()
     found: list[Finding] = []
     for item in findings:
@@ -35,7 +35,7 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
 
 
 def entry_of(document: PlanDocument, item: Finding) -> int | None:
-    """Return the index of the first acknowledgement that accepts a finding; None if the finding is open."""
+    """Return the index of the first acknowledgment that accepts a finding; None if the finding is open."""
     return next((number for number, given in enumerate(document.acknowledged) if _accepts(given, item)), None)
 
 

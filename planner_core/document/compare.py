@@ -94,7 +94,7 @@ def _named(items: Sequence[object]) -> dict[str, object] | None:
             return None
         label = str(item[key])
         if key == "code":
-            # A code of a finding or an acknowledgement can occur for several structures and fields.
+            # A code of a finding or an acknowledgment can occur for several structures and fields.
             label = " ".join(str(item[part]) for part in ("code", "structure", "field") if item.get(part))
         if label in found:
             return None

@@ -133,7 +133,7 @@ _OF_JSON: Final = (
     Shape("nested lists", "[", '{"qsg":'),
     Shape("nested objects", '{"a":'),
     Shape("nested and closed", "[[[[[[[[[[]]]]]]]]]],", "[", "[]]"),
-    Shape("acknowledgements", "{},", '{"qsg":"SQ03","queue_managers":2,"acknowledged":[', "{}]}"),
+    Shape("acknowledgments", "{},", '{"qsg":"SQ03","queue_managers":2,"acknowledged":[', "{}]}"),
     Shape("clusters", '{"name":"C{n}"},', '{"qsg":"SQ03","queue_managers":2,"clusters":[', "{}]}"),
     Shape("instances", "{},", '{"queue":"Q","instances":[', "{}]}"),
     Shape("steps of a timeline", "{},", '{"queue_managers":[{}],"queues":[{}],"timeline":[', "{}]}"),

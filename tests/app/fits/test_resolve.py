@@ -209,7 +209,7 @@ def test_new_fit_changes_no_plan(app: FastAPI) -> None:
     assert sized == saved.json()["result"]
 
 
-def test_copies_and_acknowledgements_use_the_curve_of_the_plan(database: Database) -> None:
+def test_copies_and_acknowledgments_use_the_curve_of_the_plan(database: Database) -> None:
     version = store_curve(database)
     with database.session(writes=True) as session:
         first = service.save_plan(session, "SQ03", plan(curve={"fitted": version})).version

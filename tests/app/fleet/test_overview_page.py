@@ -107,7 +107,10 @@ def test_bars_have_a_legend_and_can_be_saved(fleet: FastAPI) -> None:
         "needed after the loss of another coupling facility",
         "storage of the coupling facility",
     ]
-    assert found.one("p", class_="picture-tools")["data-source"] == "last measured sizes and places, and stored plans"
+    assert (
+        found.one("p", class_="picture-tools")["data-source"]
+        == "last measured sizes and places, and stored plans"
+    )
     assert [each["src"] for each in found.all("script") if "pictures" in each["src"]]
 
 

@@ -54,7 +54,7 @@ def test_withdrawal_keeps_entries_of_other_codes(database: Database) -> None:
     assert {each["code"] for each in entries(left)} == {"INITSIZE_BELOW_NEED"}
 
 
-def test_withdrawal_without_an_acknowledgement_is_refused(database: Database) -> None:
+def test_withdrawal_without_an_acknowledgment_is_refused(database: Database) -> None:
     save(database)
     with pytest.raises(NothingToWithdraw, match="has no acknowledged finding DSGROUP_MISSING of SEPA"):
         withdraw(database, "BANK", code=CODE, structure="SEPA")

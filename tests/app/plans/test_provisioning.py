@@ -301,7 +301,7 @@ def test_ci_job_fails_if_a_known_warning_changes(shell: Shell) -> None:
     assert shell.run(script).returncode == 0
 
 
-def test_documented_acknowledgement_is_valid() -> None:
+def test_documented_acknowledgment_is_valid() -> None:
     (text,) = blocks("A CI job that fails on new warnings", "json")
     assert read_object({**COMPLETE, **json.loads(text)}).acknowledged
 

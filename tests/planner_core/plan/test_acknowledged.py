@@ -21,7 +21,7 @@ def test_acknowledged_warning_is_returned_with_its_reason() -> None:
     assert "ACKNOWLEDGEMENT_UNUSED" not in found
 
 
-def test_acknowledgement_for_one_structure_leaves_findings_on_others_open() -> None:
+def test_acknowledgment_for_one_structure_leaves_findings_on_others_open() -> None:
     accepted = {"code": "DSGROUP_MISSING", "structure": "OTHER", "reason": "x"}
 
     found = findings_of(**PATH, acknowledged=[accepted])
@@ -70,7 +70,7 @@ def test_invalid_acknowledged_message_is_refused(message: object) -> None:
     assert caught.value.problems[0].field == "/acknowledged/0/message"
 
 
-def test_acknowledgement_of_an_error_is_refused() -> None:
+def test_acknowledgment_of_an_error_is_refused() -> None:
     found = findings_of(
         structures__0__recover=False, acknowledged=[{"code": "PERSISTENT_NEEDS_RECOVER", "reason": "x"}]
     )
@@ -80,14 +80,14 @@ def test_acknowledgement_of_an_error_is_refused() -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "a\nb", "a\x00b", "x" * 501, 5, None])
-def test_reason_of_an_acknowledgement_must_be_one_printable_line(reason: object) -> None:
+def test_reason_of_an_acknowledgment_must_be_one_printable_line(reason: object) -> None:
     with pytest.raises(DocumentInvalid) as caught:
         plan(acknowledged=[{"code": "DSGROUP_MISSING", "reason": reason}])
 
     assert caught.value.problems[0].field == "/acknowledged/0/reason"
 
 
-def test_reason_of_an_acknowledgement_is_in_no_text_output() -> None:
+def test_reason_of_an_acknowledgment_is_in_no_text_output() -> None:
     from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
     document = plan(**PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": ") /* SIZE(1) ZZZ"}])

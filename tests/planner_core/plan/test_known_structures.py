@@ -212,7 +212,7 @@ def test_unchanged_structures_are_not_evaluated_again() -> None:
     assert found[3] is system
 
 
-def test_acknowledgements_and_other_structures_do_not_change_a_structure() -> None:
+def test_acknowledgments_and_other_structures_do_not_change_a_structure() -> None:
     known = KnownStructures()
     first = list(evaluated_structures(plan(), None, known=known))[1]
     other = plan(

@@ -69,7 +69,7 @@ def test_long_list_of_new_queues_is_truncated_with_the_number_of_omitted_lines()
     assert added.after[-1] == "and 452 more lines"
 
 
-def test_new_queue_rule_and_acknowledgement_are_listed_line_by_line() -> None:
+def test_new_queue_rule_and_acknowledgment_are_listed_line_by_line() -> None:
     found = changes(
         structures__0__queues__1=QUEUE,
         structures__0__offload__rules=[{"usage_over": 70, "size_over": "8K"}],

@@ -285,7 +285,7 @@ def test_changed_finding_is_open_until_acknowledged_again(
     assert [item["reason"] for item in document["acknowledged"]] == ["agreed again"]
 
 
-def test_refused_acknowledgement_keeps_the_reason(browser: Browser) -> None:
+def test_refused_acknowledgment_keeps_the_reason(browser: Browser) -> None:
     browser.save_example(**{"/structures/0/initsize": "100M"})
     page = browser.get("/plans/SQ03?tab=findings")
     given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}

@@ -146,7 +146,7 @@ def test_withdrawn_group_is_open_again(browser: Browser) -> None:
     assert "Acknowledge all 6" in page.words
 
 
-def test_refused_acknowledgement_of_a_group_keeps_its_reason(browser: Browser) -> None:
+def test_refused_acknowledgment_of_a_group_keeps_its_reason(browser: Browser) -> None:
     page = acknowledge(browser, reason="x" * 501)
     assert page.status == 422
     assert "reason-group-warning-DSGROUP_MISSING" in page.ids
