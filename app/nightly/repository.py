@@ -475,21 +475,19 @@ def _is_recent(qsg: str, last_day: date) -> ColumnElement[bool]:
 
 
 def next_limits(session: Session, measures: Sequence[str]) -> Sequence[AnyRow]:
-    """Return the earliest crossing day of each forecast of these measures, the earliest first.
+    """Return, for each structure with a forecast of these measures, its earliest crossing day.
 
-    The day is null if no level is passed within the horizon; these forecasts are last, the newest first.
+    The day is null if no level is passed within the horizon.
     """
     one = StoredForecast
     query = select(
         one.qsg,
         one.structure,
-        one.made_on,
-        one.horizon_days,
-        one.earliest_crossing_day.label("day"),
+        func.max(one.made_on).label("made_on"),
+        func.max(one.horizon_days).label("horizon_days"),
+        func.min(one.earliest_crossing_day).label("day"),
     ).where(one.is_latest, one.measure.in_(measures), one.state.in_(FORECAST_STATES))
-    return session.execute(
-        query.order_by(one.earliest_crossing_day.asc().nulls_last(), one.made_on.desc())
-    ).all()
+    return session.execute(query.group_by(one.qsg, one.structure)).all()
 
 
 def remove_days(session: Session, days: Iterable[date]) -> None:

@@ -26,10 +26,10 @@ def urgency_of_structures(session: Session, *, search: str | None = None) -> lis
     read_to = nights.last_days(session)
     peaks = {(row.qsg, row.structure): row for row in nights.recent_peaks(session, read_to)}
     full = _full_structures(session, rows, peaks, read_to)
-    limits: dict[StructureKey, NextLimit] = {}
-    # The first forecast of each structure counts as a whole: forecasts of its measures may be of different days.
-    for row in nights.next_limits(session, MEASURES):
-        limits.setdefault((row.qsg, row.structure), NextLimit(row.made_on, row.horizon_days, row.day))
+    limits = {
+        (row.qsg, row.structure): NextLimit(row.made_on, row.horizon_days, row.day)
+        for row in nights.next_limits(session, MEASURES)
+    }
     return [
         StructureUrgency(
             key=(key := (row.qsg, row.structure)),

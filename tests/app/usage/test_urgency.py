@@ -76,15 +76,6 @@ def test_next_limit_is_the_earliest_of_entries_and_elements(app: FastAPI) -> Non
     assert list(found)[:2] == ["SOON", "LATER"]
 
 
-def test_days_until_the_next_limit_are_counted_from_its_own_forecast(app: FastAPI) -> None:
-    store(app, [hour(LAST_HOUR, "MIXED")])
-    earlier = MADE_ON - timedelta(days=40)
-    store_night(app.state.database, forecasts=[forecast_json(structure="MIXED", made_on=earlier)])
-    entries = forecast_json(structure="MIXED", measure="entries", crossings=CROSSES_NOTHING)
-    store_night(app.state.database, forecasts=[entries])
-    assert urgency(app)["MIXED"].limit == NextLimit(earlier, 180, MADE_ON + timedelta(days=30))
-
-
 def test_days_of_the_nightly_run_and_later_hours_are_counted_once(app: FastAPI) -> None:
     store(
         app,
