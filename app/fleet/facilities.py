@@ -47,6 +47,8 @@ class Placed:
     places: Mapping[str, tuple[str, ...]]
     plans: tuple[str, ...]
     """The plans of which all structures are counted, so that no two of them have a structure in common."""
+    unplaced: tuple[str, ...]
+    """Structures of plans that no coupling facility has room for, even without a loss, by their CFRM names."""
 
 
 def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, MeasuredPlace]) -> Placed:
@@ -76,6 +78,7 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
         ),
         {name: tuple(where) for name, where in board.places.items()},
         tuple(each.plan for each in groups if all_structures.get(each.plan) == len(each.structures)),
+        tuple(each.structure for each in order if not board.places.get(each.structure)),
     )
 
 

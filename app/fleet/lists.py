@@ -57,6 +57,21 @@ def _limit(row: StructureRow) -> TableCell:
     )
 
 
+def _last_full(row: StructureRow) -> TableCell:
+    each = row.structure
+    if each.last_full_hour is not None or not each.is_measured:
+        return TableCell(value=each.last_full_hour)
+    # The nightly run may know days whose hours are no longer stored.
+    return TableCell(text="none seen" if each.full is None else each.full.last.isoformat())
+
+
+def _places(row: StructureRow) -> TableCell:
+    each = row.structure
+    if each.coupling_facilities:
+        return TableCell(value=" ".join(each.coupling_facilities))
+    return TableCell(text="no place", severity="error") if each.plans else TableCell()
+
+
 def _interval(limit: FleetLimit) -> str:
     first = 0 if limit.days.p10 is None else limit.days.p10
     return (
@@ -130,10 +145,7 @@ STRUCTURES = ListTable[StructureRow](
             title="Last full",
             unit="UTC",
             kind="date",
-            read=lambda row: TableCell(
-                value=row.structure.last_full_hour,
-                text="" if row.structure.last_full_hour or not row.structure.is_measured else "none seen",
-            ),
+            read=_last_full,
         ),
         Column(
             key="size_mib",
@@ -146,7 +158,7 @@ STRUCTURES = ListTable[StructureRow](
             key="coupling_facilities",
             title="CF",
             kind="name",
-            read=lambda row: " ".join(row.structure.coupling_facilities) or None,
+            read=_places,
         ),
         Column(key="plans", title="Plans", can_sort=False, read=_plans),
     ),

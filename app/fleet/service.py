@@ -16,7 +16,7 @@ from app.fleet.answers import (
     FleetRun,
     FleetStructure,
 )
-from app.fleet.facilities import MeasuredPlace, placed
+from app.fleet.facilities import MeasuredPlace, Placed, placed
 from app.fleet.planned import planned_groups
 from app.fleet.structures import measured_rows, planned_structures, structures_of
 from app.jobs.models import JobState
@@ -79,7 +79,7 @@ def fleet(session: Session, *, lead_time_days: int) -> Fleet:
         )
     )
     actions = sorted(
-        _actions(session, structures, ranked, found.facilities, run, plans, found.plans),
+        _actions(session, structures, ranked, found, run, plans),
         key=lambda action: RANKS[action.severity],
     )
     return Fleet(
@@ -116,17 +116,17 @@ def _actions(
     session: Session,
     structures: Sequence[FleetStructure],
     ranked: Sequence[RankedSeries],
-    facilities: Sequence[FleetFacility],
+    found: Placed,
     run: FleetRun | None,
     plans: Sequence[FleetPlan],
-    counted: Sequence[str],
 ) -> Iterator[FleetAction]:
     """Yield what to do; of actions with the same severity, the most important first."""
     # Simulated structures need no action of anyone unless there is nothing else to see.
     own = [each for each in structures if not has_simulated_name(each.qsg)] or structures
     yield from _at_most(_full(own))
     yield from _at_most(_full_data_sets(ranked))
-    yield from _at_most(_losses(facilities, counted))
+    yield from _unplaced(found)
+    yield from _at_most(_losses(found.facilities, found.plans))
     if run is not None and run.is_failed:
         yield FleetAction(
             "error",
@@ -188,6 +188,21 @@ def _old_forecasts(
             f"{used_at.date().isoformat()}.",
             "Start a nightly run",
             "/nights",
+        )
+
+
+def _unplaced(found: Placed) -> Iterator[FleetAction]:
+    """Yield an action if structures of plans have no place although no coupling facility is lost."""
+    if found.unplaced:
+        count = len(found.unplaced)
+        what = "1 structure of the plans has" if count == 1 else f"{count} structures of the plans have"
+        query = urlencode([("plan", name) for name in sorted(found.plans, key=str.lower)[:MOST_COMPARED]])
+        yield FleetAction(
+            "error",
+            "Coupling facilities",
+            f"{what} no place in them: {_few(found.unplaced)}. Check whether the plans state the same sizes: the smaller one counts.",
+            "Compare the plans",
+            f"/sheet?{query}",
         )
 
 

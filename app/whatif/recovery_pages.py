@@ -78,6 +78,8 @@ class RecoveryView:
     rows: tuple[StructureRecoveryRow, ...]
     inputs: tuple[tuple[str, Input], ...]
     chart: BarChart | None
+    is_log_known: bool
+    """Whether any log data was calculated: queues without a rate write an unknown amount."""
     too_slow: int
     backed_up: int
     slowest: str
@@ -133,6 +135,8 @@ def arranged(found: Recovery) -> RecoveryView:
         rows=rows,
         inputs=tuple((_INPUTS[each.name], each) for each in found.inputs),
         chart=_chart(found),
+        is_log_known=found.totals.log_bytes_per_hour > 0
+        or not any(each.unrated_queues for each in found.all_structures),
         too_slow=sum(1 for each in found.all_structures if each.meets is False),
         backed_up=len(timed),
         slowest="" if slowest is None else _minutes(slowest),

@@ -122,6 +122,20 @@ def test_coupling_facility_whose_loss_leaves_structures_without_a_place_is_urgen
     assert ("error", "CF01", "/whatif/cf-loss?plan=SQ03") in actions(own_app)
 
 
+def test_structures_without_a_place_are_an_urgent_action_even_without_a_loss(own_app: FastAPI) -> None:
+    for qsg, size in (("SQ03", "4G"), ("SQ05", "1G")):
+        save_plan(
+            own_app, qsg, qsg=qsg, coupling_facilities=[{"name": f"CF0{n}", "size": size} for n in (1, 2)]
+        )
+    found = fleet(own_app)
+    lost = [each for each in found["structures"] if not each["coupling_facilities"]]
+    assert lost
+    (action,) = (each for each in found["actions"] if each["subject"] == "Coupling facilities")
+    assert (action["severity"], action["href"]) == ("error", "/sheet?plan=SQ03&plan=SQ05")
+    assert action["reason"].startswith(f"{len(lost)} structures of the plans have no place in them: SQ0")
+    assert get(own_app, "/").text.count("no place</") == len(lost)
+
+
 def test_saved_version_of_a_plan_replaces_the_earlier_one(own_app: FastAPI) -> None:
     save_plan(own_app, coupling_facilities=FACILITIES)
     assert fleet(own_app)["coupling_facilities"][0]["storage_mib"] == 65_536

@@ -66,6 +66,16 @@ def test_recovery_page_has_the_figures_of_the_core(app: FastAPI) -> None:
     assert row(answer, "A structure must be back within")[:3] == ["60", "minutes", "assumed"]
 
 
+def test_log_data_of_queues_without_rates_is_not_known(app: FastAPI) -> None:
+    plan = json.loads(json.dumps(PLAN))
+    plan["structures"][0]["queues"] = [queue(message_bytes=20_000, backlog=1000, persistent=True)]
+    answer = sent(app, "/whatif/recovery", text=json.dumps(plan))
+    (log,) = [each for each in read(answer.text).all("div") if each.text.startswith("Log data per hour")]
+    assert log.text.endswith("no queue has a rate")
+    assert "Log data per hour" in words(page(app, "/whatif/recovery?plan=ready"))
+    assert "no queue has a rate" not in words(page(app, "/whatif/recovery?plan=ready"))
+
+
 def test_structure_without_a_backup_shows_the_reason_instead_of_times(app: FastAPI) -> None:
     assert row(page(app, "/whatif/recovery?plan=ready"), "SQ03NOBACK") == [
         "It is not backed up: it has RECOVER(NO)."
