@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,7 +36,9 @@ MASTER_VARIABLE = "SPARK_MASTER"
 
 def missing_packages() -> tuple[str, ...]:
     """Return the missing packages. They are looked up each time, because they can be installed while the service runs."""
-    importlib.invalidate_caches()
+    # Python's list of finders may change meanwhile, because another thread imports a module: the next look finds new packages.
+    with suppress(RuntimeError):
+        importlib.invalidate_caches()
     return tuple(name for name in NEEDED if find_spec(name) is None)
 
 

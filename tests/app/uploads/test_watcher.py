@@ -135,6 +135,16 @@ def test_runs_wait_until_missing_packages_are_installed(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
+def test_packages_are_found_while_another_thread_imports_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change_finders() -> None:
+        message = "dictionary changed size during iteration"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("importlib.invalidate_caches", change_finders)
+    monkeypatch.setattr(processes, "NEEDED", ("json",))
+    assert processes.missing_packages() == ()
+
+
 def test_run_that_never_starts_is_abandoned_with_a_message(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

