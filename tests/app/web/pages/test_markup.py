@@ -116,7 +116,7 @@ def test_titles_are_distinct_and_navigation_marks_the_current_page(
     section = address.split("?")[0].strip("/").split("/")[0]
     expected = {
         # The start page is the calculator until a test stores something.
-        "": ("", "Overview") if found.one("h1").text == "Overview" else ("Tools", "Quick calculator"),
+        "": ("", "Overview") if found.all("h1")[0].text == "Overview" else ("Tools", "Quick calculator"),
         "calculator": ("Tools", "Quick calculator"),
         "whatif": ("Tools", "What if"), "lint": ("Tools", "Check a policy, MQSC or displays"),
         "merge": ("Tools", "Merge a plan into a policy"), "events": ("Tools", "Queue depth events"), "cluster": ("Tools", "Clusters"),
