@@ -25,6 +25,8 @@ from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
+    MOST_FINDINGS,
+    QUEUES_PER_PAGE,
     ROLES,
     Explanations,
     FacilityLine,
@@ -59,10 +61,7 @@ from planner_core.wire import JsonObject
 
 router = APIRouter(include_in_schema=False)
 
-QUEUES_PER_PAGE = 100
 MOST_DIFFERENCES = 500
-MOST_FINDINGS = 300
-"""Maximum number of findings on a page; the file lists all of them."""
 MOST_PRINTED_QUEUES = 2_000
 
 

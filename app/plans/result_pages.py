@@ -26,6 +26,8 @@ from app.plans.head import FINDINGS, POLICY, QUEUES, SIZES, PlanHead, RefusedAct
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES
 from app.plans.result_view import (
+    MOST_FINDINGS,
+    QUEUES_PER_PAGE,
     Explanations,
     FacilityLine,
     QueueLine,
@@ -47,9 +49,6 @@ from planner_core.plan.sheet import ASSUMPTION
 
 router = APIRouter(include_in_schema=False)
 
-QUEUES_PER_PAGE = 100
-MOST_FINDINGS = 300
-"""Maximum number of findings on a page; the file lists all of them."""
 MOST_GROUPS = 14
 """Maximum number of groups of findings next to the sizes; the tab of the findings lists all of them."""
 

@@ -22,6 +22,9 @@ ROLES = {
     "application": "Application",
     "system": "Shared channels, group units of recovery",
 }
+QUEUES_PER_PAGE = 100
+MOST_FINDINGS = 300
+"""Maximum number of findings on a page; the file lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
