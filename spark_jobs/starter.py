@@ -49,7 +49,7 @@ def main(modules: Sequence[str]) -> int:
     for name in (*IMPORTED_ON_FIRST_USE, *modules):
         importlib.import_module(name)
     for name in modules:
-        # A job runs its module anew, and Python warns of modules that were imported before.
+        # A job runs its module again, and Python warns of modules that were imported before.
         del sys.modules[name]
     # The collector would write to all of these objects, so that each job had to copy their memory.
     gc.freeze()

@@ -477,7 +477,7 @@ class PlacedStructure(Generic[S_co]):
         return "duplexed_again" if len(self.now) > 1 else "loses_second_copy"
 
     @property
-    def bytes_anew(self) -> int:
+    def bytes_moved(self) -> int:
         """Return the storage newly allocated for the first copy, or the storage it would need if there is no room."""
         # White space counts it even without room: otherwise the fullest coupling facility would seem to need the least.
         return self.wanted.bytes_wanted if self.first is not None else 0

@@ -210,7 +210,7 @@ class Loss(Answer):
     def white_space_bytes(self) -> Mib:
         """Storage that must be free elsewhere so that all structures that lost their only copy can be placed."""
         # A structure that had no place before the loss needs none because of it.
-        return sum(each.bytes_anew for each in self.placed if each.before)
+        return sum(each.bytes_moved for each in self.placed if each.before)
 
     @computed_field(alias="missing_mib")
     @property
@@ -534,7 +534,7 @@ def needed_in(facility: str, placed: Sequence[PlacedStructure[S]]) -> int:
     This counts structures without a copy that are placed there, and structures that cannot be placed but come nearest
     to fitting there. New second copies are left out, as in the white space: they are made only where there is room.
     """
-    anew = sum(each.bytes_anew for each in placed if each.before and each.now and each.now[0] == facility)
+    moved = sum(each.bytes_moved for each in placed if each.before and each.now and each.now[0] == facility)
     short = sum(
         each.wanted.bytes_wanted
         for each in unplaced_of(placed)
@@ -542,7 +542,7 @@ def needed_in(facility: str, placed: Sequence[PlacedStructure[S]]) -> int:
         and each.first.most_room is not None
         and each.first.most_room.facility == facility
     )
-    return anew + short
+    return moved + short
 
 
 def place_after_loss(

@@ -22,7 +22,7 @@ _FIND = r"""() => {
     found.get(kind).add(`${kind}: ${JSON.stringify(text.trim().replace(/\s+/g, " ").slice(0, 60))} in ${where.join(" > ")}`);
   };
 
-  /* ---- what is known of an element ---- */
+  /* ---- cached properties of elements ---- */
   const styles = new Map();
   const styleOf = (element) => {
     if (!styles.has(element)) styles.set(element, getComputedStyle(element));
