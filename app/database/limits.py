@@ -71,6 +71,8 @@ class Outage:
         """Return whether a request must not use the database now; one in every PROBE_EVERY_S may try."""
         if self._began_at is None:
             return False
+        if waited_for_turn.get() > PROBE_EVERY_S:  # a probe would make it wait for too long altogether
+            return True
         with self._lock:
             now = time.monotonic()
             if self._began_at is None or now >= self._probe_at:
