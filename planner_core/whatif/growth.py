@@ -562,9 +562,7 @@ def evaluated_with_sizes(
     """
     given = evaluate(document, curve=curve)
     short = frozenset(
-        each.pointer
-        for each in given.structures
-        if each.pointer not in kept and _is_given_too_small(each)
+        each.pointer for each in given.structures if each.pointer not in kept and _is_given_too_small(each)
     )
     if not short:
         return given, short
