@@ -253,7 +253,8 @@ class Overseer:
         """Whether this process is being replaced, because it has stopped a call."""
         self.on_stopped: Callable[[bool], None] = lambda _is_stuck: None
         """Called from the thread when a call was stopped; the argument states whether it does not end."""
-        self._given_up: set[RequestWork] = set()
+        self.given_up: set[RequestWork] = set()
+        """Requests that were answered although their calls do not end."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -292,8 +293,8 @@ class Overseer:
                 call.work.is_stopped = self.is_leaving = True
                 logger.error("A request was stopped: it used more than %g s of CPU time.", call.work.allowed_ns / NS)
                 self.on_stopped(False)
-        elif time.monotonic() - call.stopped_at > GRACE_S and call.work not in self._given_up:
-            self._given_up.add(call.work)
+        elif time.monotonic() - call.stopped_at > GRACE_S and call.work not in self.given_up:
+            self.given_up.add(call.work)
             logger.error("A request that was stopped does not end, so this process ends.")
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(call.work.give_up)

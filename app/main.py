@@ -201,9 +201,9 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
-        Middleware(RunningRequests, overseer=overseer),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),

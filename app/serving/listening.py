@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import socket
+import time
 from collections.abc import Sequence
 
 BACKLOG = 2048
 """Number of connections that wait until a worker accepts them."""
+BIND_ATTEMPTS, BIND_PAUSE_S = 10, 0.05
 _NO_SUCH_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
@@ -43,10 +46,20 @@ def _listening(family: int, address: tuple[object, ...]) -> socket.socket:
         if family == socket.AF_INET6:
             # The IPv4 addresses have sockets of their own.
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind(address)
+        _bind(made, address)
         made.listen(BACKLOG)
         made.setblocking(False)
     except BaseException:
         made.close()
         raise
     return made
+
+
+def _bind(made: socket.socket, address: tuple[object, ...]) -> None:
+    """Bind a socket; wait for a moment if the port is in use, because a killed service may not have ended completely."""
+    for _ in range(BIND_ATTEMPTS):
+        with contextlib.suppress(OSError):
+            made.bind(address)
+            return
+        time.sleep(BIND_PAUSE_S)
+    made.bind(address)

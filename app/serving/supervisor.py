@@ -3,13 +3,14 @@
 Workers are forked from this process after it has imported the application, so that a worker starts within milliseconds and
 shares the memory of all modules. Therefore this process starts no threads and keeps no connections.
 
-A worker sends a byte every second while it works. Its end of the socket closes when this process ends, for whatever reason;
-then the worker stops by itself.
+A worker sends a byte every second while it works. When this process ends, for whatever reason, Linux kills the workers, so
+that none of them keeps the port. On other systems, a worker notices that its socket closes, and stops by itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
 import select
@@ -34,6 +35,7 @@ LEAST_HUNG_S = 5.0
 STARTUP_FAILURE = 3
 """Exit code of uvicorn for an application that cannot start."""
 _CRASHED = 70
+_PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 logger = logging.getLogger("cfplan.serve")
@@ -128,21 +130,23 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
+        supervisor = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._become_worker(ours, theirs)
+            self._become_worker(ours, theirs, supervisor)
         theirs.close()
         ours.setblocking(False)
         now = time.monotonic()
         return Worker(pid, ours, started_at=now, heard_at=now)
 
-    def _become_worker(self, ours: socket.socket, theirs: socket.socket) -> None:
+    def _become_worker(self, ours: socket.socket, theirs: socket.socket, supervisor: int) -> None:
         """Serve in the new process, and end it."""
         code = _CRASHED
         try:
             # With these open here, the other workers would not notice the end of the supervisor.
             for each in (ours, *(worker.link for worker in self._workers)):
                 each.close()
+            _end_with(supervisor)
             signal.set_wakeup_fd(-1)
             for number in _STOP_SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
@@ -274,3 +278,11 @@ class Supervisor:
 def _signal(worker: Worker, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(worker.pid, number)
+
+
+def _end_with(supervisor: int) -> None:
+    """Let Linux kill this process when the supervisor ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != supervisor:  # it has ended before
+            os._exit(_CRASHED)

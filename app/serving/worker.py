@@ -123,7 +123,7 @@ class WorkerServer(uvicorn.Server):
         """Return whether the server ends now; called ten times per second."""
         now = self._ticked_at = time.monotonic()
         if self._leaves_at is not None:
-            if now > self._ends_at:
+            if now > self._ends_at or self._only_stuck_remain():
                 logger.error("This process ends because a call in it cannot be stopped.")
                 logging.shutdown()
                 os._exit(0)
@@ -141,6 +141,11 @@ class WorkerServer(uvicorn.Server):
             for connection in list(self.server_state.connections):
                 connection.shutdown()  # closes only idle ones
         return not self.server_state.connections and not self.server_state.tasks
+
+    def _only_stuck_remain(self) -> bool:
+        """Return whether the only requests in progress are calls that cannot be stopped, and whose clients have an answer."""
+        given_up = self._overseer.given_up & self._overseer.requests
+        return bool(given_up) and self._has_closed and len(self.server_state.tasks) <= len(given_up)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let requests finish; stop those that do not, so that they undo their work and answer that the service stops."""

@@ -72,12 +72,14 @@ class RunningRequests:
         try:
             with working(work):
                 await self.app(scope, counted_receive, send_unless_answered)
-        except (CpuLimitExceeded, ServiceStopping) as error:  # outside of the application's own handlers
-            if is_answered:
-                return
-            if has_started:
+        except Exception as error:
+            # The handlers of the application answer most of these errors. They raise another one if a response has started.
+            reason = error.__cause__ if isinstance(error, RuntimeError) else error
+            if not isinstance(reason, (CpuLimitExceeded, ServiceStopping)):
                 raise
-            await answer(error)
+            # The server closes the connection of a response that is not complete.
+            if not has_started and not is_answered:
+                await answer(reason)
         except asyncio.CancelledError:
             if not overseer.is_ending or work.task is None:
                 raise
