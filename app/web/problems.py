@@ -175,7 +175,8 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    return Problem(kind, str(error), errors=errors, findings=findings)
+    headers: dict[str, str] = getattr(error, "headers", {})
+    return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
 def is_wanted_as_page(request: Request) -> bool:
