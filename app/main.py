@@ -14,7 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import routers
+from app import calls, routers
+from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
@@ -27,6 +28,7 @@ from app.fits import api as curves
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
+from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
@@ -51,6 +53,7 @@ from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
+from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
@@ -110,11 +113,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
     app.state.database.is_prepared_by(app.state.patient_database)
-    app.state.watcher.start()
-    app.state.schedule.start()
+    app.state.overseer.start()
+    app.state.leader.start()
     yield
-    await run_in_threadpool(app.state.schedule.stop)
-    await run_in_threadpool(app.state.watcher.stop)
+    await run_in_threadpool(app.state.leader.stop)
+    app.state.overseer.stop()
     app.state.database.close()
     app.state.patient_database.close()
 
@@ -138,6 +141,8 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    overseer = Overseer(settings.request_cpu_s)
+    calls.install()
     app = FastAPI(
         title="cfplan",
         version=CORE_VERSION,
@@ -148,7 +153,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, overseer),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
@@ -160,6 +165,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.patient_database = Database(url)
     app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    app.state.overseer = overseer
     errors.install(app)
     openapi.install(
         app,
@@ -197,13 +204,14 @@ def _routers() -> list[APIRouter]:
     ]
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
     """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),

@@ -51,6 +51,17 @@ class Settings(BaseSettings):
     port: int = Field(
         default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
     )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="Number of processes that answer requests. 0 starts one for each processor core that the service may use.",
+    )
+    request_cpu_s: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds of processor time after which a request is stopped. 0 means no limit.",
+    )
     # NoDecode: pydantic-settings would otherwise expect JSON in the environment.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=LOOPBACK_NAMES,
@@ -127,6 +138,12 @@ class Settings(BaseSettings):
         default=60.0,
         ge=1,
         description="Seconds without a heartbeat after which reading an upload is restarted.",
+    )
+    job_nice: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far jobs give way to requests when both need a processor core: the nice value of their processes.",
     )
     night_hour: Annotated[int | None, NoDecode] = Field(
         default=2,

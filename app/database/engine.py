@@ -34,6 +34,7 @@ from app.database.limits import (
     server_options,
     waited_for_turn,
 )
+from app.database.transactions import COMMITTING
 from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
@@ -182,7 +183,12 @@ class Database:
         engine = self._writing if writes else self.engine
         with Session(engine, expire_on_commit=False, info={DATABASE: self}) as session:
             yield session
-            session.commit()
+            if writes:
+                session.flush()  # can take long for many rows, and may be interrupted
+                with COMMITTING.get()():
+                    session.commit()
+            else:
+                session.commit()
 
     @property
     def is_missing(self) -> bool:
@@ -346,7 +352,11 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
         # With a write-ahead log, readers never wait for writers. If one has waited, a program has locked the file itself,
         # and all of them would wait.
         code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL) and not writes and waits.answer_s is not None:
+        if (
+            code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+            and not writes
+            and waits.answer_s is not None
+        ):
             outage.begin()
 
     def on_begin(connection: Connection) -> None:

@@ -176,7 +176,7 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    headers = RETRY_LATER if kind is DATABASE_UNAVAILABLE else {}
+    headers: dict[str, str] = getattr(error, "headers", RETRY_LATER if kind is DATABASE_UNAVAILABLE else {})
     return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
