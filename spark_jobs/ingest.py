@@ -26,6 +26,7 @@ from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed,
 from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
+from spark_jobs.history.option import add_history_option
 from spark_jobs.history.reporting import (
     MOST_PROBLEMS,
     ProgressReporter,
@@ -637,12 +638,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.ingest", description=__doc__)
     add = parser.add_argument
     add("files", type=Path, nargs="+", metavar="FILE")
-    add(
-        "--history",
-        required=True,
-        metavar="URL",
-        help="path or object-store URL of the usage history; created if it does not exist",
-    )
+    add_history_option(parser)
     add(
         "--qsg",
         type=group_entry,

@@ -64,9 +64,8 @@ the connections of readers.
 NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Try again in a few seconds."
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
-WRITES = "cfplan_writes"
-DATABASE = "cfplan_database"
-"""The key of `Session.info` under which the database of a session is stored."""
+READERS = "cfplan_readers"
+"""The execution option that names the engine for reading beside a transaction that writes."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
 
 
@@ -127,7 +126,9 @@ class Database:
         self._waits = waits
         self._outage = Outage()
         self.engine = _engine(url, waits, self._outage, writes=False)
-        self._writing = _engine(url, waits, self._outage, writes=True)
+        self._writing = _engine(url, waits, self._outage, writes=True).execution_options(
+            **{READERS: self.engine}
+        )
         for engine in (self.engine, self._writing):
             weakref.finalize(self, engine.dispose)  # closes the connections of a discarded application
 
@@ -181,7 +182,7 @@ class Database:
             raise DatabaseUnusable(NO_ANSWER)
         self.prepare()
         engine = self._writing if writes else self.engine
-        with Session(engine, expire_on_commit=False, info={DATABASE: self}) as session:
+        with Session(engine, expire_on_commit=False) as session:
             yield session
             if writes:
                 session.flush()  # can take long for many rows, and may be interrupted
@@ -309,6 +310,13 @@ def open_database(
         database.close()
 
 
+def reading_engine(session: Session) -> Engine:
+    """Return the engine for transactions that read beside the transaction of a session."""
+    engine = session.get_bind().engine
+    readers: Engine = engine.get_execution_options().get(READERS, engine)
+    return readers
+
+
 def alembic_config(connection: Connection | None = None) -> Config:
     """Return the configuration of Alembic, with the folder of migrations and the connection."""
     from alembic.config import Config
@@ -336,7 +344,7 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
-    options: dict[str, Any] = {"execution_options": {WRITES: writes}}
+    options: dict[str, Any] = {}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,

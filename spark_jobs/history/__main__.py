@@ -14,6 +14,7 @@ import pyarrow.csv as pacsv
 
 from planner_core.contracts.ingest import USAGE_TABLES
 from spark_jobs.history.compare import instant_text
+from spark_jobs.history.option import add_history_option
 from spark_jobs.history.schema import HistoryError, stored_schema
 from spark_jobs.history.store import History, first_kept_day
 from spark_jobs.leaving import leave
@@ -105,9 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         help="keep this many days, including today; 0 (default) keeps all",
     )
     for command in commands.choices.values():
-        command.add_argument(
-            "--history", required=True, metavar="URL", help="path or URL of the usage history"
-        )
+        add_history_option(command)
     return parser
 
 
