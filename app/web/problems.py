@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
+from app.database.fullness import is_out_of_space
 from app.problem_types import (
     CONTENT_TOO_LARGE,
     CROSS_ORIGIN,
@@ -281,6 +282,14 @@ async def _on_database_error(request: Request, error: Exception) -> Response:
     return unavailable(request, error)
 
 
+async def _on_os_error(request: Request, error: OSError) -> Response:
+    if not is_out_of_space(error):
+        return unexpected(request, error)
+    logger.error("%s %r failed: %s", request.method, request.url.path, error)
+    detail = "There is no space left on the disk of the data folder. Nothing was changed. Free some space, and then try again."
+    return problem_response(request, Problem(INSUFFICIENT_STORAGE, detail))
+
+
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     phrase = HTTPStatus(error.status_code).phrase
@@ -313,6 +322,7 @@ def install(app: FastAPI) -> None:
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
         DBAPIError: _on_database_error,
+        OSError: _on_os_error,
         PoolTimeout: _on_database_error,
     }
     for error, handler in handlers.items():
