@@ -109,6 +109,7 @@ def test_writers_that_wait_for_a_lock_leave_threads_to_readers(
     monkeypatch.setattr(sessions, "OF_REQUESTS", patient)
     with served(app_on(url, tmp_path)) as address, ExitStack() as lock:
         clients = Clients(address, pool)
+        assert clients.put("P").result(PATIENCE_S).status_code == 201  # the service has started
         lock.enter_context(locked(url))
         writing = [clients.put(f"P{number}") for number in range(THREADS + 10)]
         # As many writers as may write now wait for the lock; the next ones wait for their turn.
