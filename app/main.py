@@ -20,7 +20,7 @@ from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
 from app.database.fullness import has_no_space
-from app.database.limits import OF_REQUESTS
+from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
@@ -116,15 +116,19 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
-    app.state.database.is_prepared_by(app.state.patient_database)
+    # With connections of its own, because the statements of a migration may take longer than any other may.
+    patient = Database(app.state.database.url)
+    await run_in_threadpool(_prepare, patient, app.state.settings)
+    for database in (app.state.database, app.state.background_database):
+        database.is_prepared_by(patient)
+    patient.close()
     app.state.overseer.start()
     app.state.leader.start()
     yield
     await run_in_threadpool(app.state.leader.stop)
     app.state.overseer.stop()
     app.state.database.close()
-    app.state.patient_database.close()
+    app.state.background_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -166,10 +170,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     url = database_url(settings.database_url, data_dir=settings.data_dir)
     app.state.database = Database(url, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
-    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
-    app.state.patient_database = Database(url)
-    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
+    app.state.background_database = Database(url, waits=OF_BACKGROUND)
+    app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)
