@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 from app import routers
+from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import guarded
 from app.clusters import api as cluster
@@ -186,6 +187,7 @@ def _routers() -> list[APIRouter]:
         whatif.router,
         running.router,
         search.router,
+        accounts.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -24,6 +24,18 @@ AuthenticationMethod = Literal["accounts"]
 """A way in which users sign in; several can be on at once."""
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether an address to listen on, or of a client, belongs to this machine only."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
 class Settings(BaseSettings):
     """The settings of the service; docs/operations/settings.md lists the same fields."""
 
