@@ -22,6 +22,7 @@ from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.fullness import has_no_space
 from app.database.limits import OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
@@ -89,10 +90,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
