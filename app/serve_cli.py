@@ -49,9 +49,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from app.settings import read_settings
 
     given = {
-        key: value
-        for key in ("host", "port", "workers")
-        if (value := getattr(arguments, key)) is not None
+        key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
     # A wrong database or an old schema is reported before the port is opened.
@@ -63,7 +61,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         sockets = listening_sockets(settings.host, settings.port)
     except OSError as error:
-        sys.stderr.write(f"cfplan cannot listen on {settings.host}:{settings.port}: {error.strerror or error}\n")
+        sys.stderr.write(
+            f"cfplan cannot listen on {settings.host}:{settings.port}: {error.strerror or error}\n"
+        )
         return CANNOT_LISTEN
     sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
     return supervise(application, settings, sockets)
