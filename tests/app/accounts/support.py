@@ -70,9 +70,7 @@ class Browser:
         return self.send("GET", address, headers=headers)
 
     def post(self, address: str, **fields: str) -> Answer:
-        return self.send(
-            "POST", address, body=urlencode(fields).encode(), headers={"content-type": FORM}
-        )
+        return self.send("POST", address, body=urlencode(fields).encode(), headers={"content-type": FORM})
 
     def send(
         self, method: str, address: str, *, body: bytes = b"", headers: dict[str, str] | None = None

@@ -64,11 +64,15 @@ def test_sign_in_never_leads_to_another_site(site: FastAPI, to: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "password"),
-    [("planner", "purple-tree lantern 78"), ("nobody", PASSWORD), ("", ""), ("planner", ""), ("planner", "x" * 300)],
+    [
+        ("planner", "purple-tree lantern 78"),
+        ("nobody", PASSWORD),
+        ("", ""),
+        ("planner", ""),
+        ("planner", "x" * 300),
+    ],
 )
-def test_wrong_name_and_wrong_password_get_the_same_answer(
-    site: FastAPI, name: str, password: str
-) -> None:
+def test_wrong_name_and_wrong_password_get_the_same_answer(site: FastAPI, name: str, password: str) -> None:
     browser = Browser(site)
     answer = browser.sign_in(name, password)
     assert answer.status == 422
@@ -344,7 +348,10 @@ def test_checking_a_password_again_counts_as_an_attempt(site: FastAPI) -> None:
     for _ in range(MOST_OF_USER):
         assert browser.post("/sign-in/confirm", password="a wrong password").status == 422
     assert browser.post("/sign-in/confirm", password=PASSWORD).status == 429
-    assert browser.post("/account/password", current=PASSWORD, new=OTHER_PASSWORD, again=OTHER_PASSWORD).status == 422
+    assert (
+        browser.post("/account/password", current=PASSWORD, new=OTHER_PASSWORD, again=OTHER_PASSWORD).status
+        == 422
+    )
 
 
 def test_many_sign_ins_at_once_are_refused_before_they_use_all_threads(site: FastAPI) -> None:
