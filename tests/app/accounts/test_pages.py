@@ -43,7 +43,7 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def filled_site(tmp_path_factory: pytest.TempPathFactory, folder_with_users: Path) -> Iterator[FastAPI]:
+def filled_site(tmp_path_factory: pytest.TempPathFactory, folder_with_users: Path) -> FastAPI:
     """Return an application with accounts, plans, scenarios, usage, uploads and a nightly run."""
     folder = Path(tmp_path_factory.mktemp("site"))
     shutil.copytree(folder_with_users, folder / "data")
@@ -58,7 +58,7 @@ def filled_site(tmp_path_factory: pytest.TempPathFactory, folder_with_users: Pat
     post_file(alone, "text")
     store_night(alone.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     alone.state.database.close()
-    yield app_with_accounts(folder)
+    return app_with_accounts(folder)
 
 
 def needed_role(app: FastAPI, method: str, address: str) -> Role | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from fastapi import FastAPI
@@ -80,10 +80,10 @@ def test_use_of_a_token_is_noted_at_most_once_a_minute(site: FastAPI) -> None:
     with site.state.database.session(writes=True) as session:
         session.execute(update(ApiToken).values(last_used_at=utc_now() - timedelta(minutes=2)))
     read(site, "/api/v1/plans", headers)
-    assert noted(site) > first
+    assert (noted(site) or first) > first
 
 
-def noted(site: FastAPI):  # noqa: ANN201
+def noted(site: FastAPI) -> datetime | None:
     accounts_of(site).last_uses.wait()
     with site.state.database.session(writes=False) as session:
         return session.scalar(select(ApiToken.last_used_at))

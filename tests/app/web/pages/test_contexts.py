@@ -274,7 +274,9 @@ def test_pages_are_rendered_with_the_declared_template_and_context(
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(own_app, address)
-    assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS | OF_ACCOUNTS}
+    assert seen == {
+        name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS | OF_ACCOUNTS
+    }
 
 
 def test_misspelled_name_in_a_template_raises_an_error() -> None:
