@@ -122,8 +122,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
 def list_file(request: Request, session: SessionDep) -> Response:
     """Return all forecasts that match the filter as a file."""
     listed = _latest_forecasts(request)
-    found = forecasts.list_forecasts(session, listed.file_request(request), with_scores=False)
-    return listed.file(found.items)
+    return listed.file(forecasts.all_forecasts(session, listed.file_request(request)))
 
 
 def _latest_forecasts(request: Request) -> ListTable[StructureForecast]:
