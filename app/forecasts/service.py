@@ -80,6 +80,11 @@ class StructureForecast(Forecast):
         return f"{self.measure}-{self.queue_manager}" if self.queue_manager else self.measure
 
     @property
+    def has_forecast(self) -> bool:
+        """False if the days measured so far do not allow a forecast, as its sentence explains."""
+        return self.state in {"forecast", "flat"}
+
+    @property
     def first_crossing(self) -> Crossing | None:
         """The level that the measure passes first; None if it passes none within the horizon."""
         return first_crossing(self.crossings)
