@@ -16,7 +16,7 @@ from importlib import import_module
 
 from sqlalchemy.exc import OperationalError
 
-from app.database.engine import Database, database_url
+from app.database.engine import Database, configured_url
 from app.jobs import repository, service
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
@@ -48,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         settings = read_settings()
-        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        database = Database(configured_url(settings))
         try:
             _carry_out(database, settings, int(arguments[0]))
         finally:

@@ -13,11 +13,12 @@ from fastapi import APIRouter, FastAPI, Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import routers
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.engine import Database, DatabaseUnusable, configured_url
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -149,7 +150,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.database = Database(configured_url(settings))
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
@@ -190,8 +191,15 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme. Here and not in the server, whose own default trusts
+        # 127.0.0.1, so that it applies however the application is served.
+        *(
+            [Middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))]
+            if settings.trusted_proxies
+            else []
+        ),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.

@@ -51,6 +51,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         host=settings.host,
         port=settings.port,
         server_header=False,
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_S,

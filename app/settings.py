@@ -38,6 +38,12 @@ class Settings(BaseSettings):
             "the data folder is used."
         ),
     )
+    database_password_file: str = Field(
+        default="",
+        description=(
+            "File with the password for the database server, such as a secret mounted into a container. Its last line break does not count."
+        ),
+    )
     deleted_days: int = Field(
         default=30,
         ge=0,
@@ -56,6 +62,12 @@ class Settings(BaseSettings):
         default=LOOPBACK_NAMES,
         description=(
             "Host names to which requests may be addressed, separated by commas. A name that begins with a dot allows all names below it; * allows any name and disables the protection against DNS rebinding. An address set as host is also accepted, unless it is a wildcard such as 0.0.0.0."
+        ),
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description=(
+            "Addresses or networks of reverse proxies, separated by commas, such as 127.0.0.1 or 10.2.0.0/24. Only their X-Forwarded-For and X-Forwarded-Proto headers are believed; without any, no such header is."
         ),
     )
     max_body_bytes: int = Field(
@@ -178,6 +190,18 @@ class Settings(BaseSettings):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
         return value
 
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _split_proxies(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(entry.strip() for entry in value.split(",") if entry.strip())
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _known_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_network(entry) for entry in value)
+
     @field_validator("night_hour", mode="before")
     @classmethod
     def _off_is_none(cls, value: object) -> object:
@@ -203,9 +227,12 @@ class Settings(BaseSettings):
         """Return the settings for a child process, with absolute paths, because its working folder may differ."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
+        if self.database_password_file:
+            values["database_password_file"] = Path(self.database_password_file).absolute()
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.
         values["allowed_hosts"] = ",".join(self.allowed_hosts)
+        values["trusted_proxies"] = ",".join(self.trusted_proxies)
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
 
     @property
@@ -219,6 +246,24 @@ class Settings(BaseSettings):
         if address.is_unspecified:
             return self.allowed_hosts
         return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
+
+
+def _network(entry: str) -> str:
+    """Return an address or network in its normal form.
+
+    Raises:
+        ValueError: It is not an address or a network, or it includes every address.
+    """
+    try:
+        network = ipaddress.ip_network(entry)
+    except ValueError:
+        # A name, a typing error or "*" would otherwise be ignored or trusted without a word.
+        message = f"{entry!r} is not an address or a network, such as 127.0.0.1 or 10.2.0.0/24"
+        raise ValueError(message) from None
+    if network.prefixlen == 0:
+        message = f"{entry!r} includes every address, so any client could name another address as its own"
+        raise ValueError(message)
+    return str(network.network_address) if network.num_addresses == 1 else str(network)
 
 
 def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Settings

@@ -81,6 +81,34 @@ def database_url(given: str, *, data_dir: Path) -> URL:
     return url.set(drivername=DRIVERS[kind])
 
 
+def configured_url(settings: Settings) -> URL:
+    """Return the URL that the settings define, with the password from their file.
+
+    Raises:
+        DatabaseUnusable: As for `database_url`; the file cannot be read, is empty, or the URL has a password too.
+    """
+    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    if not settings.database_password_file:
+        return url
+    variable = "CFPLAN_DATABASE_PASSWORD_FILE"
+    if url.get_backend_name() == "sqlite" or url.password is not None:
+        message = (
+            f"{variable} is only for a database server whose URL has no password. Remove one of the two."
+        )
+        raise DatabaseUnusable(message)
+    try:
+        password = Path(settings.database_password_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        message = f"{variable}: {settings.database_password_file} cannot be read: {reason}."
+        raise DatabaseUnusable(message) from None
+    password = password.removesuffix("\n").removesuffix("\r")
+    if not password:
+        message = f"{variable}: {settings.database_password_file} is empty."
+        raise DatabaseUnusable(message)
+    return url.set(password=password)
+
+
 class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
@@ -232,7 +260,7 @@ def open_database(
         DatabaseUnusable: The database does not answer, or its file is damaged.
     """
     settings = settings or read_settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    database = Database(configured_url(settings), migrates=migrates)
     try:
         yield database, settings
     except DBAPIError as error:
