@@ -16,6 +16,8 @@ from starlette.middleware import Middleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import routers
+from app.accounts.authentication import Accounts, Authentication
+from app.accounts.rights import guarded
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, configured_url
@@ -113,6 +115,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     await run_in_threadpool(app.state.schedule.stop)
     await run_in_threadpool(app.state.watcher.stop)
+    await run_in_threadpool(app.state.accounts.close)
     app.state.database.close()
 
 
@@ -140,7 +143,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=CORE_VERSION,
         # The routes themselves: after `include_router`, the first request of each application would build the validators
         # of all routes again, which takes half a second.
-        routes=[route for router in _routers() for route in router.routes],
+        routes=guarded(route for router in _routers() for route in router.routes),
         openapi_url=None,  # FastAPI would generate the description; `api_docs` sends a file
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
@@ -151,6 +154,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(configured_url(settings))
+    app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
@@ -161,6 +165,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
+    guarded(app.routes)
     return app
 
 
@@ -207,6 +212,9 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
+        Middleware(Authentication),
+        # Once more, so that the error page of a route shows who is signed in.
+        Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
             max_bytes=settings.max_body_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, field_validator
@@ -19,6 +19,9 @@ class SettingsInvalid(PlannerError):
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+OFF = "off"
+AuthenticationMethod = Literal["accounts"]
+"""A way in which users sign in; several can be on at once."""
 
 
 class Settings(BaseSettings):
@@ -62,6 +65,48 @@ class Settings(BaseSettings):
         default=LOOPBACK_NAMES,
         description=(
             "Host names to which requests may be addressed, separated by commas. A name that begins with a dot allows all names below it; * allows any name and disables the protection against DNS rebinding. An address set as host is also accepted, unless it is a wildcard such as 0.0.0.0."
+        ),
+    )
+    authentication: Annotated[tuple[AuthenticationMethod, ...], NoDecode] = Field(
+        default=(),
+        description=(
+            "How users sign in, separated by commas: accounts (users with passwords, stored by the service). If empty or off, anyone who can reach the service can use it without sign-in, and it listens on loopback addresses only."
+        ),
+    )
+    session_idle_minutes: int = Field(
+        default=60,
+        ge=1,
+        le=43_200,
+        description="Minutes without a request after which a user must sign in again.",
+    )
+    session_hours: int = Field(
+        default=12,
+        ge=1,
+        le=720,
+        description="Hours after which a user must sign in again, even without a pause.",
+    )
+    token_days: int = Field(
+        default=365,
+        ge=1,
+        le=3660,
+        description="Longest validity of a new API token, in days.",
+    )
+    password_memory_kib: int = Field(
+        default=65_536,
+        ge=7168,
+        le=4_194_304,
+        description="KiB of memory that checking a password needs; a process checks two at a time.",
+    )
+    password_passes: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="Passes over that memory; more make checking a password slower, and guessing as well.",
+    )
+    sign_in_over_http: bool = Field(
+        default=False,
+        description=(
+            "Whether users may sign in without TLS from other machines. Without TLS, anyone on the network can read their passwords."
         ),
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -190,11 +235,12 @@ class Settings(BaseSettings):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
         return value
 
-    @field_validator("trusted_proxies", mode="before")
+    @field_validator("authentication", "trusted_proxies", mode="before")
     @classmethod
-    def _split_proxies(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         if isinstance(value, str):
-            return tuple(entry.strip() for entry in value.split(",") if entry.strip())
+            found = tuple(each.strip().lower() for each in value.split(",") if each.strip())
+            return () if found == (OFF,) else found
         return value
 
     @field_validator("trusted_proxies")
@@ -231,9 +277,14 @@ class Settings(BaseSettings):
             values["database_password_file"] = Path(self.database_password_file).absolute()
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.
-        values["allowed_hosts"] = ",".join(self.allowed_hosts)
-        values["trusted_proxies"] = ",".join(self.trusted_proxies)
+        for name in ("allowed_hosts", "authentication", "trusted_proxies"):
+            values[name] = ",".join(values[name])
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether users must sign in."""
+        return bool(self.authentication)
 
     @property
     def accepted_hosts(self) -> tuple[str, ...]:
