@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import routers
+from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import guarded
 from app.clusters import api as cluster
@@ -187,6 +188,7 @@ def _routers() -> list[APIRouter]:
         whatif.router,
         running.router,
         search.router,
+        accounts.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -27,6 +27,18 @@ AuthenticationMethod = Literal["accounts", "oidc", "header"]
 """A way in which users sign in; several can be on at once."""
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether an address to listen on, or of a client, belongs to this machine only."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
 ROLE_NAMES = tuple(role.label for role in Role)
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
 _OTHER_HEADERS = frozenset(
@@ -415,18 +427,6 @@ class Settings(BaseSettings):
         if address.is_unspecified:
             return self.allowed_hosts
         return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address to listen on, or of a client, belongs to this machine only."""
-    if host.lower().rstrip(".") == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
 
 
 def is_secure_address(address: str) -> bool:

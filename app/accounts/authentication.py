@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.accounts import sessions, tokens
+from app.accounts.addresses import returning
 from app.accounts.cookies import session_secret
 from app.accounts.errors import NotAuthenticated, PasswordChangeRequired
 from app.accounts.last_use import LastUses
@@ -164,9 +165,10 @@ def _ask_for_sign_in(scope: Scope) -> Response:
     request = Request(scope)
     if is_wanted_as_page(request) and request.method == "GET":
         asked = quote(get_route_path(scope)) + (f"?{request.url.query}" if request.url.query else "")
-        query = "" if asked == "/" else f"?{urlencode({'next': asked})}"
         # No-store, because the same address shows the page after sign-in.
-        return RedirectResponse(f"{root_path(request)}{SIGN_IN}{query}", 303, {"cache-control": NO_STORE})
+        return RedirectResponse(
+            root_path(request) + returning(SIGN_IN, asked), 303, {"cache-control": NO_STORE}
+        )
     error = NotAuthenticated(
         "Your session has ended, or you have not signed in. Sign in, then send the request again."
         if is_wanted_as_page(request)

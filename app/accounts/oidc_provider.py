@@ -126,7 +126,7 @@ class Provider:
         return OAuth2Client(
             client_id=self.settings.oidc_client_id,
             client_secret=secret or None,
-            token_endpoint_auth_method="client_secret_basic" if secret else "none",  # noqa: S106 - not a secret
+            token_endpoint_auth_method="client_secret_basic" if secret else "none",
             scope=self.settings.oidc_scopes,
             code_challenge_method="S256",
             timeout=TIMEOUT,

@@ -265,6 +265,7 @@ _TABLE: Mapping[Right, str] = {
     """,
     Role.ADMINISTRATOR: """
         GET /users
+        GET /users.csv
         POST /users
         GET /users/{name}
         POST /users/{name}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
@@ -159,6 +159,12 @@ def list_of(session: Session, actor: Actor, *, lifetimes: Lifetimes, now: dateti
     )  # fmt: skip
 
 
+def count_of(session: Session, user_id: int, *, lifetimes: Lifetimes, now: datetime) -> int:
+    """Return the number of valid sessions of a user."""
+    query = select(func.count()).where(UserSession.user_id == user_id, ~_expired(lifetimes, now))
+    return session.scalar(query) or 0
+
+
 def end(session: Session, session_id: int, *, user_id: int) -> bool:
     """End a session of a user; return whether there was one."""
     ended = session.scalar(
@@ -180,5 +186,5 @@ def end_all(session: Session, user_id: int, *, other_than: int | None = None) ->
     session.execute(ended if other_than is None else ended.where(UserSession.id != other_than))
 
 
-def _expired(lifetimes: Lifetimes, now: datetime):  # noqa: ANN202
+def _expired(lifetimes: Lifetimes, now: datetime) -> ColumnElement[bool]:
     return (UserSession.expires_at <= now) | (UserSession.last_used_at <= now - lifetimes.idle)

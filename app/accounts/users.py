@@ -9,14 +9,16 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from app.accounts import sessions, tokens
 from app.accounts.models import LONGEST_USER_NAME, User
 from app.accounts.passwords import Passwords, check_password
 from app.actor import Role
+from app.database.ordering import ordered_by
 from app.errors import FieldsInvalid, NameTaken, NotFound
+from app.paging import ListRequest, ResultPage, Sort
 from app.problem_types import USER_EXISTS, USER_NOT_FOUND
 from planner_core.errors import FieldProblem
 from planner_core.wire import Answer
@@ -117,6 +119,37 @@ def get(session: Session, name: str) -> User:
 def list_all(session: Session) -> tuple[StoredUser, ...]:
     """Return all users by name."""
     return tuple(stored(user) for user in session.scalars(select(User).order_by(User.name)))
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage(ResultPage[StoredUser]):
+    """One page of the list of users."""
+
+    items: Annotated[tuple[StoredUser, ...], Field(serialization_alias="users")]
+
+
+_ROLE_ORDER = case({role.label: int(role) for role in Role}, value=User.role)
+
+
+def list_page(session: Session, asked: ListRequest) -> UserPage:
+    """Return the users on the requested page."""
+    query = select(User)
+    if asked.search:
+        query = query.where(User.name.contains(name_of(asked.search), autoescape=True))
+    order = ordered_by(
+        asked.sort or Sort("name"),
+        {
+            "name": User.name,
+            "role": _ROLE_ORDER,
+            "state": User.disabled_at.is_not(None),
+            "last_sign_in": User.last_sign_in_at,
+            "created": User.created_at,
+        },
+        ties=(User.name,),
+    )
+    total = session.scalar(select(func.count()).select_from(query.subquery())) or 0
+    rows = session.scalars(query.order_by(*order).offset(asked.page.offset).limit(asked.page.per_page))
+    return UserPage.of([stored(user) for user in rows], total, asked.page)
 
 
 def has_any(session: Session) -> bool:
