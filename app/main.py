@@ -18,6 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from app import routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
+from app.accounts.oidc_provider import Provider
 from app.accounts.rights import guarded
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
@@ -156,6 +157,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(configured_url(settings))
     app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.oidc_provider = Provider(settings)
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)

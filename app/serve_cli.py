@@ -68,9 +68,6 @@ def _serve(arguments: argparse.Namespace) -> int:
         proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,
         log_level="warning",
-        # Without a trusted proxy, no client can claim another address, or the use of TLS.
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
     return EXIT_OK

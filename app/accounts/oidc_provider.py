@@ -109,6 +109,11 @@ class Provider:
             claims = self._checked(metadata, token, nonce)
             return self._completed(client, metadata, claims)
 
+    @property
+    def is_known_to_sign_out(self) -> bool:
+        """Whether the provider has stated where users sign out; it is not contacted for this."""
+        return self._metadata is not None and bool(self._metadata.values.get("end_session_endpoint"))
+
     def sign_out_address(self, return_to: str) -> str | None:
         """Return the address at which the user can sign out of the provider; None if it has none or does not answer."""
         try:
