@@ -18,7 +18,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from app import routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
-from app.accounts.oidc_provider import Provider
 from app.accounts.rights import guarded
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
@@ -157,7 +156,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(configured_url(settings))
     app.state.accounts = Accounts.of(settings, app.state.database)
-    app.state.oidc_provider = Provider(settings)
+    app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
@@ -170,6 +169,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
     guarded(app.routes)
     return app
+
+
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
 
 
 def _routers() -> list[APIRouter]:

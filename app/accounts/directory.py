@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
+from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -22,6 +23,8 @@ from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NA
 from app.actor import Role
 from app.settings import Settings
 
+Claims = Mapping[str, Any]
+"""What a directory states about a user."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9._@+-]+")
 UNNAMED = "user"
 _ROOM_FOR_NUMBER = 6
@@ -109,6 +112,19 @@ def valid_name(suggested: str) -> str:
     # Letters with accents become those without; other characters become hyphens.
     plain = unicodedata.normalize("NFKD", suggested).encode("ascii", "ignore").decode().lower()
     return _OTHER_CHARACTERS.sub("-", plain).strip("-._@+")[:LONGEST_USER_NAME] or UNNAMED
+
+
+def claim_of(claims: Claims, name: str) -> object:
+    """Return a claim; a dot in its name leads into an object, unless a claim has the whole name.
+
+    >>> claim_of({"realm_access": {"roles": ["planner"]}}, "realm_access.roles")
+    ['planner']
+    """
+    if name in claims:
+        return claims[name]
+    first, _, rest = name.partition(".")
+    inner = claims.get(first)
+    return claim_of(inner, rest) if rest and isinstance(inner, Mapping) else None
 
 
 def texts_in(value: object) -> frozenset[str]:

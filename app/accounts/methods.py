@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
 from app.accounts.addresses import returning
-from app.accounts.oidc_provider import Provider
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.accounts.oidc_provider import Provider
 
 OIDC = "/sign-in/oidc"
 OIDC_AGAIN = "/sign-in/oidc/again"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -16,13 +16,15 @@ from sqlalchemy.orm import Session
 from app.accounts import sessions
 from app.accounts.addresses import own_address
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
-from app.accounts.directory import Person, admit, texts_in
+from app.accounts.directory import Claims, Person, admit, claim_of, texts_in
 from app.accounts.errors import Busy, NoRole, ProviderRefused
 from app.accounts.models import LONGEST_REDIRECT, OidcSignIn
-from app.accounts.oidc_provider import Claims, Provider, claim_of
 from app.accounts.sessions import Client, Lifetimes
 from app.database.engine import Database
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.accounts.oidc_provider import Provider
 
 METHOD: Final = "oidc"
 PERIOD: Final = timedelta(minutes=10)

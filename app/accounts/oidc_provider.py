@@ -2,13 +2,17 @@
 
 Authlib builds the requests and checks the claims, joserfc the signature. Tokens exist only during a call: they are neither
 stored nor logged. Everything here blocks until the provider answers, so it runs in a thread and without a transaction.
+Only installations that use OpenID Connect import this module: the libraries take a sixth of a second.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import ssl
 import threading
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +21,19 @@ from typing import Any, Final
 import httpx
 from authlib.common.errors import AuthlibBaseError
 from authlib.common.urls import add_params_to_uri
-from authlib.integrations.httpx_client import OAuth2Client
+from authlib.deprecate import AuthlibDeprecationWarning
 from authlib.oidc.core import CodeIDToken
 from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
+with warnings.catch_warnings():
+    # Authlib prefers httpx2, a fork that this version does not need.
+    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
+    from authlib.integrations.httpx_client import OAuth2Client
+
+from app.accounts.directory import Claims, claim_of
 from app.accounts.errors import ProviderFailed, ProviderRefused
 from app.settings import Settings, SettingsInvalid, is_secure_address
 
@@ -42,8 +52,6 @@ _KEY_TYPES: Final = frozenset({"RSA", "EC", "OKP"})
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _MORE_ENDPOINTS: Final = ("userinfo_endpoint", "end_session_endpoint")
-
-Claims = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,7 @@ class Provider:
             code_challenge_method="S256",
             timeout=TIMEOUT,
             transport=self.transport,
-            trust_env=False,
+            verify=_certificates(),
         )
 
     # ---- addresses and keys --------------------------------------------------------------------------------------
@@ -278,17 +286,10 @@ def client_secret(settings: Settings) -> str:
     return secret
 
 
-def claim_of(claims: Claims, name: str) -> object:
-    """Return a claim; a dot in its name leads into an object, unless a claim has the whole name.
-
-    >>> claim_of({"realm_access": {"roles": ["planner"]}}, "realm_access.roles")
-    ['planner']
-    """
-    if name in claims:
-        return claims[name]
-    first, _, rest = name.partition(".")
-    inner = claims.get(first)
-    return claim_of(inner, rest) if rest and isinstance(inner, Mapping) else None
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted authorities of this machine, or those in SSL_CERT_FILE; reading them takes a while."""
+    return ssl.create_default_context()
 
 
 def _get(client: OAuth2Client, address: str, *, with_token: bool = False) -> bytes:
