@@ -13,7 +13,6 @@ from fastapi import APIRouter, FastAPI, Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app import routers
 from app.accounts import api as accounts
@@ -56,6 +55,7 @@ from app.web.rendering import STATIC_DIR
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -211,13 +211,8 @@ def _routers() -> list[APIRouter]:
 def _middleware(settings: Settings) -> list[Middleware]:
     """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
     return [
-        # Outermost: all others see the client's address and scheme. Here and not in the server, whose own default trusts
-        # 127.0.0.1, so that it applies however the application is served.
-        *(
-            [Middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))]
-            if settings.trusted_proxies
-            else []
-        ),
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.

@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts import sessions, tokens, users
@@ -26,6 +26,8 @@ from app.settings import Settings
 Claims = Mapping[str, Any]
 """What a directory states about a user."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9._@+-]+")
+NEW_USER_LOCK = 0x63667075736572  # "cfpuser"
+"""Advisory lock on PostgreSQL."""
 UNNAMED = "user"
 _ROOM_FOR_NUMBER = 6
 
@@ -70,6 +72,8 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
             tokens.revoke_all(session, user.id, now)
         return None
     if user is None:
+        user = _locked(session, person)
+    if user is None:
         user = users.add(session, free_name(session, person.name), role.label, password_hash=None, now=now)
         session.add(
             ExternalIdentity(user_id=user.id, issuer=person.issuer, subject=person.subject, created_at=now)
@@ -83,6 +87,13 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user
+
+
+def _locked(session: Session, person: Person) -> User | None:
+    """Let one transaction at a time store new users, and look again, because browsers send several requests at once."""
+    if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+        session.execute(select(func.pg_advisory_xact_lock(NEW_USER_LOCK)))
+    return find(session, person.issuer, person.subject)
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:
