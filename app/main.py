@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from app import routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
-from app.accounts.rights import guarded
+from app.accounts.rights import RIGHTS, guarded
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, configured_url
@@ -164,6 +164,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
         examples=[each.described_examples for each in (*_DESCRIPTIONS, plans_description, whatif)],
+        rights=RIGHTS,
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")

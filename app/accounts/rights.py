@@ -76,7 +76,6 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/plans/{name}/runbook
         GET /api/v1/plans/{name}/versions/{number}/runbook
         GET /api/v1/plans/{name}/scenarios
-        POST /api/v1/plans/{name}/scenarios
         GET /api/v1/plans/{name}/scenarios/compare
         GET /api/v1/plans/{name}/scenarios/{scenario}
         GET /api/v1/plans/{name}/scenarios/{scenario}/report
@@ -175,8 +174,6 @@ _TABLE: Mapping[Right, str] = {
         GET /usage/{qsg}/{structure}/queues.csv
         GET /usage/{qsg}/{structure}/queue
         GET /usage/{qsg}/{structure}/queue.csv
-        GET /usage/{qsg}/plan
-        POST /usage/{qsg}/plan
         GET /curves
         GET /curves.csv
         GET /curves/{version}
@@ -221,6 +218,7 @@ _TABLE: Mapping[Right, str] = {
         PUT /api/v1/plans/{name}
         DELETE /api/v1/plans/{name}
         POST /api/v1/plans/{name}/restore
+        POST /api/v1/plans/{name}/scenarios
         PUT /api/v1/plans/{name}/scenarios/{scenario}
         DELETE /api/v1/plans/{name}/scenarios/{scenario}
         PUT /api/v1/cf-levels/{coupling_facility}
@@ -243,6 +241,8 @@ _TABLE: Mapping[Right, str] = {
         POST /plans/{name}/scenarios/{scenario}/delete
         GET /import-plans
         POST /import-plans
+        GET /usage/{qsg}/plan
+        POST /usage/{qsg}/plan
         GET /usage/{qsg}/plan/into/{name}
         POST /usage/{qsg}/plan/into/{name}
         POST /cf-levels
