@@ -15,7 +15,7 @@ from importlib import import_module
 
 from sqlalchemy.exc import OperationalError
 
-from app.database.engine import Database, database_url
+from app.database.engine import Database, configured_url
 from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
         if argv is None:  # in a process of its own
             # Inherited by the processes that do the work. Requests have users who wait for them.
             os.nice(settings.job_nice)
-        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        database = Database(configured_url(settings))
         try:
             _carry_out(database, settings, int(arguments[0]))
         finally:

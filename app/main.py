@@ -21,7 +21,7 @@ from app.accounts.rights import RIGHTS, guarded
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.engine import Database, DatabaseUnusable, configured_url
 from app.database.fullness import has_no_space
 from app.database.limits import OF_REQUESTS
 from app.database.session import write_turns
@@ -61,6 +61,7 @@ from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -167,12 +168,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    url = configured_url(settings)
     app.state.database = Database(url, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
     # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
     app.state.patient_database = Database(url)
     app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
@@ -188,6 +190,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
     guarded(app.routes)
     return app
+
+
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
 
 
 def _routers() -> list[APIRouter]:
@@ -218,8 +230,10 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.

@@ -96,12 +96,10 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     config = uvicorn.Config(
         application,
         server_header=False,
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,
         log_level="warning",
         timeout_keep_alive=KEEP_ALIVE_S,
-        # Without a trusted proxy, no client can claim another address, or the use of TLS.
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
     config.load()

@@ -27,6 +27,7 @@ PUBLIC = (
     "GET /healthz",
     "GET /sign-in",
     "POST /sign-in",
+    *(f"GET /sign-in/oidc{step}" for step in ("", "/again", "/callback", "/sign-out")),
     "GET /assets/plotly/plotly.min.js",
     "MOUNT /assets/swagger-ui",
     "MOUNT /static",
