@@ -26,6 +26,8 @@ from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
 from app.jobs.watcher import Watcher
+from app.monitoring import api as monitoring
+from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
@@ -110,6 +112,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.watcher.start()
     app.state.schedule.start()
     yield
+    app.state.is_stopping = True
     await run_in_threadpool(app.state.schedule.stop)
     await run_in_threadpool(app.state.watcher.stop)
     app.state.database.close()
@@ -153,6 +156,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
+    monitoring.install(app)
     openapi.install(
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
@@ -182,6 +186,7 @@ def _routers() -> list[APIRouter]:
         running.router,
         search.router,
         health,
+        monitoring.router,
         reference_api.router,
         api_docs.router,
         chart_script.router,
@@ -190,8 +195,9 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; identifier and headers are outermost, so that every answer has them."""
     return [
+        Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
@@ -210,4 +216,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
             ),
         ),
         Middleware(PagesInTurn),
+        Middleware(RouteOfRequest),
     ]

@@ -30,6 +30,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
+    from app import logs
     from app.database.engine import open_database
     from app.main import create_app, keep_what_is_loaded
     from app.settings import read_settings
@@ -38,6 +39,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
     }
     settings = read_settings(**given)
+    logs.configure(settings)
+    logs.log_uncaught_errors()
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
@@ -51,8 +54,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         host=settings.host,
         port=settings.port,
         server_header=False,
-        access_log=False,
-        log_level="warning",
+        access_log=False,  # the application writes its own, with the user and without the query
+        log_config=None,  # uvicorn's loggers use the handler and the level that were configured above
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
     return EXIT_OK
