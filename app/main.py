@@ -111,7 +111,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
     app.state.watcher.start()
     app.state.schedule.start()
-    yield
+    with monitoring.joined():
+        yield
     app.state.is_stopping = True
     await run_in_threadpool(app.state.schedule.stop)
     await run_in_threadpool(app.state.watcher.stop)

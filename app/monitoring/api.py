@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -14,8 +16,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.database.engine import Database
 from app.monitoring.facts import Facts, FactsCollector, read_facts
 from app.monitoring.readiness import DATABASE_ANSWERS_WITHIN_S, check_ready
-from app.monitoring.registry import REGISTRY, ThisProcess, Worker, Workers, shared_folder
+from app.monitoring.registry import REGISTRY, ThisProcess, Worker, Workers
 from app.monitoring.requests import count_connections
+from app.monitoring.shared import shared_folder
 from app.web import openapi
 from app.web.answers import Answer
 from planner_core.errors import PlannerError
@@ -35,12 +38,22 @@ class ReadyAnswer(Answer):
 
 
 def install(app: FastAPI) -> None:
-    """Prepare an application for its metrics; this process joins the workers if it is one of several."""
+    """Prepare an application for its checks and metrics."""
     app.state.monitoring_checks = CapacityLimiter(MOST_CHECKS)
     app.state.is_stopping = False
-    folder = shared_folder()
-    app.state.worker = Worker(folder) if folder else None
     count_connections()
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Be one of the workers that share metrics during the block, if the service has several."""
+    folder = shared_folder()
+    worker = Worker(folder) if folder else None
+    try:
+        yield
+    finally:
+        if worker is not None:
+            worker.leave()
 
 
 @router.get("/readyz", summary="Check that the service is ready", responses=openapi.problems(503))

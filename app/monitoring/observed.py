@@ -22,6 +22,7 @@ QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics", "/static", "/assets
 """Routes that are requested very often, or with every page. They are logged only if they fail, or on request."""
 _STATE = "cfplan.observed"
 _DEFECT = 500
+_FAILED = 400
 
 logger = logging.getLogger("cfplan.access")
 
@@ -94,7 +95,7 @@ class ObservedRequests:
 
     def _is_logged(self, observed: Observed) -> bool:
         if self._access_log is AccessLog.ON:
-            return observed.route not in QUIET_ROUTES or observed.status >= _DEFECT
+            return observed.route not in QUIET_ROUTES or observed.status >= _FAILED
         return self._access_log is AccessLog.ALL
 
 

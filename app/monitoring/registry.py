@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +22,6 @@ from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable of prometheus-client that names the folder. It is read when prometheus_client is imported."""
 ENDED = 0
 """The process ID under which the counters of all workers that have ended are kept; no process has it."""
 
@@ -35,34 +32,11 @@ REGISTRY = CollectorRegistry()
 disable_created_metrics()
 
 
-@contextmanager
-def shared_by_workers() -> Iterator[Path]:
-    """Create the folder of a service with several workers; processes that are started in the block use it.
-
-    It is local to the machine, because the workers map its files into memory.
-    """
-    with tempfile.TemporaryDirectory(prefix="cfplan-metrics-") as name:
-        before = os.environ.get(FOLDER_VARIABLE)
-        os.environ[FOLDER_VARIABLE] = name
-        try:
-            yield Path(name)
-        finally:
-            if before is None:
-                del os.environ[FOLDER_VARIABLE]
-            else:
-                os.environ[FOLDER_VARIABLE] = before
-
-
-def shared_folder() -> Path | None:
-    """Return the folder that the workers share; None if the service is one process."""
-    name = os.environ.get(FOLDER_VARIABLE)
-    return Path(name) if name else None
-
-
 class Worker:
     """The membership of this process in the workers that share a folder; it ends with the process."""
 
     def __init__(self, folder: Path) -> None:
+        """Join the workers. Called in the worker itself, because a forked process would share the lock of its parent."""
         self._lock = _lock_of(folder, os.getpid()).open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
