@@ -230,7 +230,7 @@ class StandardError(logging.StreamHandler[Any]):
 
 def configure(settings: Settings) -> None:
     """Configure the log of this process: of cfplan, of the web server and of all libraries."""
-    global _secrets  # noqa: PLW0603 - the log of a process is one
+    global _secrets
     _secrets = _secrets_of(settings)
     handler = StandardError()
     handler.setFormatter(json_formatter() if settings.log_format is LogFormat.JSON else TextFormatter())

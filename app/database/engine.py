@@ -13,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app.database.transactions import COMMITTING
 from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "d7f4a9b2c6e8"
+SCHEMA_REVISION = "e1a5c9d3f7b2"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -129,7 +130,12 @@ class Database:
         self.prepare()
         with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
             yield session
-            session.commit()
+            if writes:
+                session.flush()  # can take long for many rows, and may be interrupted
+                with COMMITTING.get()():
+                    session.commit()
+            else:
+                session.commit()
 
     @property
     def is_missing(self) -> bool:

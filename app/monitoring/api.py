@@ -14,11 +14,10 @@ from pydantic import Field
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.engine import Database
+from app.monitoring import metrics as counted
 from app.monitoring.facts import Facts, FactsCollector, read_facts
 from app.monitoring.readiness import DATABASE_ANSWERS_WITHIN_S, check_ready
-from app.monitoring.registry import REGISTRY, ThisProcess, Worker, Workers
-from app.monitoring.requests import count_connections
-from app.monitoring.shared import shared_folder
+from app.monitoring.workers import ThisProcess, Worker, Workers, shared_folder
 from app.web import openapi
 from app.web.answers import Answer
 from planner_core.errors import PlannerError
@@ -40,8 +39,7 @@ class ReadyAnswer(Answer):
 def install(app: FastAPI) -> None:
     """Prepare an application for its checks and metrics."""
     app.state.monitoring_checks = CapacityLimiter(MOST_CHECKS)
-    app.state.is_stopping = False
-    count_connections()
+    counted.count_connections()
 
 
 @contextmanager
@@ -49,6 +47,8 @@ def joined() -> Iterator[None]:
     """Be one of the workers that share metrics during the block, if the service has several."""
     folder = shared_folder()
     worker = Worker(folder) if folder else None
+    if worker is not None:
+        counted.begin_again()
     try:
         yield
     finally:
@@ -61,7 +61,10 @@ async def readyz(request: Request) -> ReadyAnswer:
     """Return 200 if the service can do its work, and otherwise 503 with what is missing."""
     state = request.app.state
     await check_ready(
-        state.database, state.settings, is_stopping=state.is_stopping, limiter=state.monitoring_checks
+        state.database,
+        state.settings,
+        is_stopping=state.overseer.is_stopping or state.overseer.is_leaving,
+        limiter=state.monitoring_checks,
     )
     return ReadyAnswer(status="ready", findings=[])
 
@@ -83,7 +86,7 @@ async def metrics(request: Request) -> Response:
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     folder = shared_folder()
     registry = CollectorRegistry()
-    for collector in (Workers(folder),) if folder else (REGISTRY, ThisProcess()):
+    for collector in (Workers(folder),) if folder else (counted.metrics().registry, ThisProcess()):
         registry.register(collector)
     registry.register(FactsCollector(facts))
     body = await to_thread.run_sync(encode, registry)

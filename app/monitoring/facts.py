@@ -113,7 +113,9 @@ def _metrics(facts: Facts) -> Iterator[Metric]:
         "cfplan_uploads_stored", "Uploads whose file is stored.", value=facts.stored_uploads
     )
     yield GaugeMetricFamily(
-        "cfplan_uploads_removed", "Uploads whose file was removed.", value=facts.uploads - facts.stored_uploads
+        "cfplan_uploads_removed",
+        "Uploads whose file was removed.",
+        value=facts.uploads - facts.stored_uploads,
     )
     yield GaugeMetricFamily(
         "cfplan_uploads_stored_bytes", "Size of the stored files of uploads.", value=facts.stored_bytes

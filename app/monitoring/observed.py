@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import logs
 from app.actor import ActorKind, current_actor
-from app.monitoring import requests
+from app.monitoring.metrics import UNMATCHED, metrics
 from app.settings import AccessLog
 
 HEADER = b"x-request-id"
@@ -31,7 +31,7 @@ logger = logging.getLogger("cfplan.access")
 class Observed:
     """What is observed of one request."""
 
-    route: str = requests.UNMATCHED
+    route: str = UNMATCHED
     status: int = _DEFECT
     """The status that was sent; the web server sends 500 if the application fails before it sends one."""
     received: int = 0
@@ -79,14 +79,15 @@ class ObservedRequests:
             await send(message)
 
         began = perf_counter()
-        requests.IN_FLIGHT.inc()
+        counted = metrics()
+        counted.in_flight.inc()
         with logs.in_request(request_id):
             try:
                 await self.app({**scope, _STATE: observed}, observed_receive, observed_send)
             finally:
-                requests.IN_FLIGHT.dec()
+                counted.in_flight.dec()
                 seconds = perf_counter() - began
-                requests.count(
+                counted.count(
                     observed.route, scope["method"], observed.status,
                     seconds=seconds, received=observed.received, sent=observed.sent,
                 )  # fmt: skip
@@ -125,7 +126,7 @@ def _route_of(scope: Scope) -> str:
         path: str = route.path
         return path
     mounted: str = scope["root_path"].removeprefix(scope.get("app_root_path", scope["root_path"]))
-    return mounted or requests.UNMATCHED
+    return mounted or UNMATCHED
 
 
 def _note_actor(observed: Observed) -> None:

@@ -54,7 +54,9 @@ async def _revision(database: Database, limiter: CapacityLimiter) -> str | None:
     with move_on_after(DATABASE_ANSWERS_WITHIN_S):
         try:
             # The thread is abandoned when the time is over: the driver's own time limit ends it.
-            found = await to_thread.run_sync(_read_revision, database, abandon_on_cancel=True, limiter=limiter)
+            found = await to_thread.run_sync(
+                _read_revision, database, abandon_on_cancel=True, limiter=limiter
+            )
         except (SQLAlchemyError, PlannerError, OSError):
             return None
         return found

@@ -127,7 +127,9 @@ class Problem(Answer):
     ] = None
     reference: Annotated[
         Omittable[str],
-        Field(description="Identifier of the request, under which the operator can find the failure in the log; also in the header X-Request-Id."),
+        Field(
+            description="Identifier of the request, under which the operator can find the failure in the log; also in the header X-Request-Id."
+        ),
     ] = None
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
@@ -176,7 +178,8 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    return Problem(kind, str(error), errors=errors, findings=findings)
+    headers: dict[str, str] = getattr(error, "headers", {})
+    return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
 def is_wanted_as_page(request: Request) -> bool:
@@ -220,7 +223,9 @@ def unexpected(request: Request, error: Exception) -> Response:
     """Log an unexpected error under the identifier of the request, and send the client only the identifier."""
     reference = _reference()
     # `scope`, because the URL may be invalid, and without the query, which may contain secrets.
-    logger.error("Reference %s: %s %s failed", reference, request.method, request.scope["path"], exc_info=error)
+    logger.error(
+        "Reference %s: %s %s failed", reference, request.method, request.scope["path"], exc_info=error
+    )
     detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
     problem = Problem(UNEXPECTED, detail, reference=reference)
     try:
@@ -281,7 +286,8 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
     return problem_response(request, problem_of(error))
 
 
-async def _on_database_error(request: Request, error: Exception) -> Response:
+async def on_database_error(request: Request, error: Exception) -> Response:
+    """Answer a failure of the database, which is a defect if a statement is wrong."""
     if isinstance(error, DBAPIError) and not is_unusable(error):
         return unexpected(request, error)
     return unavailable(request, error)
@@ -318,8 +324,8 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
-        DBAPIError: _on_database_error,
-        PoolTimeout: _on_database_error,
+        DBAPIError: on_database_error,
+        PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():
         app.add_exception_handler(error, handler)

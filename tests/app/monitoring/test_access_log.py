@@ -152,7 +152,9 @@ def test_page_of_a_defect_shows_the_request_id(logged_app: FastAPI) -> None:
     assert "<code>report-me</code>" in answer.text
 
 
-@pytest.mark.parametrize("address", ["/nowhere", "/api/v1/plans/NONE", "/api/v1/curves/x", "/api/v1/reference/x"])
+@pytest.mark.parametrize(
+    "address", ["/nowhere", "/api/v1/plans/NONE", "/api/v1/curves/x", "/api/v1/reference/x"]
+)
 def test_expected_problems_are_one_line_without_traceback(
     address: str, logged_app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:

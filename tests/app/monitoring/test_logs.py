@@ -135,7 +135,9 @@ def test_secrets_are_not_logged(
     assert logs.HIDDEN in written
 
 
-@pytest.mark.parametrize("text", ["", "a plan: SQ03 = 1 GiB", "http://127.0.0.1:8000/plans", "12:30:45", "tokens: 3"])
+@pytest.mark.parametrize(
+    "text", ["", "a plan: SQ03 = 1 GiB", "http://127.0.0.1:8000/plans", "12:30:45", "tokens: 3"]
+)
 def test_ordinary_text_is_logged_unchanged(text: str) -> None:
     assert logs.without_secrets(text) == text
 
@@ -174,7 +176,9 @@ def test_configuring_twice_logs_once(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_stored_settings_reach_the_processes_of_jobs(tmp_path: Path) -> None:
-    environment = Settings(data_dir=tmp_path, log_format="json", log_level="debug", access_log="all").as_environment()
+    environment = Settings(
+        data_dir=tmp_path, log_format="json", log_level="debug", access_log="all"
+    ).as_environment()
     assert environment["CFPLAN_LOG_FORMAT"] == "json"
     assert environment["CFPLAN_LOG_LEVEL"] == "debug"
     assert environment["CFPLAN_ACCESS_LOG"] == "all"

@@ -1,4 +1,4 @@
-"""The metrics of this process, or of all worker processes of the service together.
+"""The metrics of all worker processes of a service together.
 
 With several workers, each writes its values to files of a shared folder, as prometheus-client's multiprocess mode does;
 any worker adds them up for a scrape. Every worker holds a lock as long as it lives. When the lock of a worker is free,
@@ -11,25 +11,55 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
+from prometheus_client import ProcessCollector, disable_created_metrics, values
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+from prometheus_client.values import MultiProcessValue
 
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable in which prometheus-client looks for the folder."""
 ENDED = 0
 """The process ID under which the counters of all workers that have ended are kept; no process has it."""
 
-REGISTRY = CollectorRegistry()
-"""The metrics that this process counts. Unlike the library's default registry, it contains only ours."""
-
 # A second series with the start of each counter would double the size of a scrape.
 disable_created_metrics()
+
+
+@contextmanager
+def shared_by_workers() -> Iterator[Callable[[], None]]:
+    """Create the folder of a service with several workers, which are started in the block.
+
+    Yields:
+        A function that removes the folder early, for a process that ends without leaving the block.
+    """
+    # On the machine's own disk, because the workers map its files into memory.
+    folder = tempfile.TemporaryDirectory(prefix="cfplan-metrics-")
+    supervisor = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == supervisor:  # and not a worker that was forked in the block
+            os.environ.pop(FOLDER_VARIABLE, None)
+            folder.cleanup()
+
+    os.environ[FOLDER_VARIABLE] = folder.name
+    try:
+        yield remove
+    finally:
+        remove()
+
+
+def shared_folder() -> Path | None:
+    """Return the folder that the workers share; None if the service has one."""
+    name = os.environ.get(FOLDER_VARIABLE)
+    return Path(name) if name else None
 
 
 class Worker:
@@ -39,6 +69,8 @@ class Worker:
         """Join the workers. Called in the worker itself, because a forked process would share the lock of its parent."""
         self._lock = _lock_of(folder, os.getpid()).open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        # The library makes this choice when it is imported, which is before the workers are forked.
+        values.ValueClass = MultiProcessValue()
 
     def leave(self) -> None:
         """End the membership early, as the end of the process does."""
