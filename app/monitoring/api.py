@@ -69,16 +69,8 @@ async def readyz(request: Request) -> ReadyAnswer:
     return ReadyAnswer(status="ready", findings=[])
 
 
-@router.get(
-    "/metrics",
-    summary="Metrics for Prometheus",
-    response_class=Response,
-    response_description="Metrics in the OpenMetrics format, or in Prometheus's older text format for clients that do not accept it.",
-    responses={
-        200: {"content": {"application/openmetrics-text": {}, "text/plain": {}}},
-        **openapi.problems(),
-    },
-)
+# Not in the description of the REST interface: its formats are those of Prometheus.
+@router.get("/metrics", include_in_schema=False)
 async def metrics(request: Request) -> Response:
     """Return the metrics of all workers of the service."""
     state = request.app.state
