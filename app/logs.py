@@ -20,7 +20,7 @@ from typing import IO, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from app.actor import ActorKind, current_actor
-from app.settings import LogFormat, Settings
+from app.settings import LogFormat, LogLevel, Settings
 
 OWN_LOGGERS = ("cfplan", "uvicorn")
 """The loggers to which the level in the settings applies. Those of other packages only report warnings: at lower levels
@@ -242,6 +242,25 @@ def configure(settings: Settings) -> None:
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
     for name in OWN_LOGGERS:
         logging.getLogger(name).setLevel(level)
+
+
+class FirstRecord(logging.Handler):
+    """Configures the log when a command logs for the first time, because most commands never do."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(logging.WARNING)
+        self._settings = settings
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Configure the log, and log the record."""
+        configure(self._settings.model_copy(update={"log_level": LogLevel.WARNING}))
+        logging.getLogger(record.name).handle(record)
+
+
+def configure_for_command(settings: Settings) -> None:
+    """Prepare the log of a command: its warnings and errors are logged in the format of the settings."""
+    # Used only while the log is not configured.
+    logging.lastResort = FirstRecord(settings)
 
 
 def log_uncaught_errors() -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceEr
 from sqlalchemy.orm import Session
 
 from app.database.transactions import COMMITTING
+from app import logs
 from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
@@ -238,6 +239,7 @@ def open_database(
         DatabaseUnusable: The database does not answer, or its file is damaged.
     """
     settings = settings or read_settings()
+    logs.configure_for_command(settings)
     database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
     try:
         yield database, settings

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +17,7 @@ from app.actor import LOCAL, Actor, ActorKind, Role, acting_as
 from app.settings import LogFormat, LogLevel, Settings
 from tests.app.monitoring.logging_support import configured
 
+ROOT = Path(__file__).parents[3]
 HOSTILE = (
     "a\nb",
     "a\r\n2026-01-01T00:00:00.000Z INFO cfplan forged",
@@ -182,3 +186,48 @@ def test_stored_settings_reach_the_processes_of_jobs(tmp_path: Path) -> None:
     assert environment["CFPLAN_LOG_FORMAT"] == "json"
     assert environment["CFPLAN_LOG_LEVEL"] == "debug"
     assert environment["CFPLAN_ACCESS_LOG"] == "all"
+
+
+def test_command_logs_in_the_format_of_the_settings_from_its_first_warning(tmp_path: Path) -> None:
+    program = (
+        "import logging\n"
+        "from app.database.engine import open_database\n"
+        "with open_database():\n"
+        "    logging.getLogger('cfplan.test').info('not shown')\n"
+        "    logging.getLogger('cfplan.test').warning('one')\n"
+        "    logging.getLogger('cfplan.test').warning('two')\n"
+    )
+    environment = {**os.environ, "CFPLAN_DATA_DIR": str(tmp_path), "CFPLAN_LOG_FORMAT": "json"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["one", "two"]
+
+
+def test_uncaught_errors_of_a_process_are_records(tmp_path: Path) -> None:
+    program = (
+        "import threading\n"
+        "from app import logs\n"
+        "from app.settings import Settings\n"
+        "logs.configure(Settings())\n"
+        "logs.log_uncaught_errors()\n"
+        "def fail(): raise ValueError('in thread')\n"
+        "thread = threading.Thread(target=fail, name='worker')\n"
+        "thread.start()\n"
+        "thread.join()\n"
+        "raise RuntimeError('in main')\n"
+    )
+    environment = {**os.environ, "CFPLAN_LOG_FORMAT": "json"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    in_thread, in_main = [json.loads(line) for line in done.stderr.splitlines()]
+    assert "ValueError: in thread" in in_thread["traceback"]
+    assert "RuntimeError: in main" in in_main["traceback"]
+    assert (in_thread["level"], in_main["level"]) == ("error", "critical")

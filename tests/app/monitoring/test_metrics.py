@@ -142,7 +142,6 @@ def test_connections_of_requests_are_counted(own_app: FastAPI) -> None:
 
 
 def job(
-    session: object,
     number: int,
     kind: str,
     state: JobState,
@@ -189,7 +188,7 @@ def test_jobs_nightly_runs_and_uploads_are_read_from_the_database(database: Data
                     observed_utc="",
                     created_at=now,
                     removed_at=removed,
-                )  # fmt: skip
+                )
             )
     found = samples(app)
     assert value(found, "cfplan_jobs", kind=INGEST, state="queued") == 2

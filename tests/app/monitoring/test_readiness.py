@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,6 @@ from sqlalchemy import text
 
 from app.database.engine import Database
 from app.main import create_app
-from app.monitoring import readiness
 from app.settings import Settings
 from tests.app.web.support import assert_problem, get
 
@@ -68,9 +68,9 @@ def test_folder_that_cannot_be_written_to_is_not_ready(
     for folder in folders.values():
         folder.mkdir()
     app = ready_app(database, folders["data"], history_url=str(folders["history"]))
-    real = readiness.os.access
+    real = os.access
     # Not with chmod, because tests may run as root, who may write everywhere.
-    monkeypatch.setattr(readiness.os, "access", lambda path, mode: path != folders[name] and real(path, mode))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folders[name] and real(path, mode))
     assert fields(app) == {name}
 
 
