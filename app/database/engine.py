@@ -338,7 +338,8 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
-    options: dict[str, Any] = {"execution_options": {WRITES: writes}}
+    # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
+    options: dict[str, Any] = {"execution_options": {WRITES: writes}, "hide_parameters": True}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import text
 
 from app.main import create_app
 from app.settings import AccessLog, Settings
@@ -215,3 +216,20 @@ def test_hostile_bytes_over_the_network_stay_in_one_line(
     assert [(record["message"], record["path"]) for record in logged] == [
         ("request", path.decode()) for path, agent in requests[:8] if b"\x1b" not in agent
     ]
+
+
+def test_values_of_a_failing_statement_are_not_logged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = app_of(tmp_path)
+
+    @app.get("/failing-statement")
+    def fail() -> None:
+        with app.state.database.session(writes=True) as session:
+            session.execute(text("INSERT INTO no_such_table VALUES (:value)"), {"value": "hunter22"})
+
+    with configured(app.state.settings):
+        assert get(app, "/failing-statement").status >= 500
+    written = capsys.readouterr().err
+    assert "no_such_table" in written
+    assert "hunter22" not in written
