@@ -76,6 +76,7 @@ REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet"
 FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
 INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space on the disk")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is not available")
+NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
 CPU_LIMIT = ProblemType("cpu-limit", 503, "The request needs too much processor time")
 SERVICE_STOPPING = ProblemType("service-stopping", 503, "The service is stopping")
 UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
@@ -87,6 +88,6 @@ PROBLEM_TYPES = (
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
     PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
-    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, CPU_LIMIT,
-    SERVICE_STOPPING, UNEXPECTED,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
+    CPU_LIMIT, SERVICE_STOPPING, UNEXPECTED,
 )  # fmt: skip

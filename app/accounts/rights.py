@@ -24,6 +24,7 @@ Right: TypeAlias = Role | Literal["public"]
 _TABLE: Mapping[Right, str] = {
     PUBLIC: """
         GET /healthz
+        GET /readyz
         GET /sign-in
         POST /sign-in
         GET /sign-in/oidc
@@ -36,6 +37,7 @@ _TABLE: Mapping[Right, str] = {
     """,
     Role.VIEWER: """
         GET /
+        GET /metrics
         GET /account
         GET /account/password
         POST /account/password

@@ -25,6 +25,7 @@ LEVELS = {"viewer": VIEWER, "planner": PLANNER, "operator": OPERATOR, "administr
 
 PUBLIC = (
     "GET /healthz",
+    "GET /readyz",
     "GET /sign-in",
     "POST /sign-in",
     *(f"GET /sign-in/oidc{step}" for step in ("", "/again", "/callback", "/sign-out")),
