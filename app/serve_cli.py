@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from app.command_line import whole_number
+from app.command_line import UsageError, whole_number
 
 if TYPE_CHECKING:
     import socket
@@ -20,6 +20,13 @@ CANNOT_LISTEN = 3
 MOST_WORKERS = 64
 HUNG_S = 30.0
 """Seconds without a sign of life after which a worker is replaced if the CPU time of requests is not limited."""
+
+NOT_ALONE = (
+    "cfplan serve: Other machines can reach {host}, but no one would have to sign in, so the service was not started. "
+    "Set CFPLAN_AUTHENTICATION=accounts and add a user with `cfplan users add NAME --role administrator`, or use "
+    "--host 127.0.0.1."
+)
+NO_USERS = "There are no users yet, so no one can sign in: cfplan users add NAME --role administrator\n"
 
 
 def add_serve(serve: argparse.ArgumentParser) -> None:
@@ -43,20 +50,30 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
+    from app import logs
+    from app.accounts import users
     from app.database.engine import open_database
     from app.main import create_app
     from app.serving.listening import listening_sockets
-    from app.settings import read_settings
+    from app.settings import is_loopback, read_settings
 
     given = {
         key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
+    if not settings.has_accounts and not is_loopback(settings.host):
+        raise UsageError(NOT_ALONE.format(host=settings.host))
+    logs.configure(settings)
+    logs.log_uncaught_errors()
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
             database.upgrade()
         database.prepare()
+        if "accounts" in settings.authentication:
+            with database.session(writes=False) as session:
+                if not users.has_any(session):
+                    sys.stderr.write(NO_USERS)
     application = create_app(settings)
     try:
         sockets = listening_sockets(settings.host, settings.port)
@@ -74,6 +91,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     import uvicorn
 
     from app.main import keep_what_is_loaded
+    from app.monitoring.workers import shared_by_workers
     from app.serving.cores import usable_cores
     from app.serving.supervisor import Supervisor
     from app.serving.worker import KEEP_ALIVE_S, SHUTDOWN_S, STOP_S, WorkerServer
@@ -82,8 +100,9 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     config = uvicorn.Config(
         application,
         server_header=False,
-        access_log=False,
-        log_level="warning",
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
+        access_log=False,  # the application writes its own, with the user and without the query
+        log_config=None,  # uvicorn's loggers use the handler and the level that were configured above
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
@@ -95,4 +114,8 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
         server = WorkerServer(config, link, overseer=state.overseer, leader=state.leader, workers=workers)
         return server.serve_until_the_end(sockets)
 
-    return Supervisor(workers, serve, hung_s=settings.request_cpu_s or HUNG_S, stop_s=STOP_S).run()
+    with shared_by_workers() as remove_metrics:
+        supervisor = Supervisor(
+            workers, serve, hung_s=settings.request_cpu_s or HUNG_S, stop_s=STOP_S, on_ended=remove_metrics
+        )
+        return supervisor.run()

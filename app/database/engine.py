@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app import logs
 from app.database.fullness import is_out_of_space
 from app.database.limits import (
     PATIENT,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "d7f4a9b2c6e8"
+SCHEMA_REVISION = "a7d3e5f1c9b4"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -115,6 +116,34 @@ def database_url(given: str, *, data_dir: Path) -> URL:
         )
         raise DatabaseUnusable(message)
     return url.set(drivername=DRIVERS[kind])
+
+
+def configured_url(settings: Settings) -> URL:
+    """Return the URL that the settings define, with the password from their file.
+
+    Raises:
+        DatabaseUnusable: As for `database_url`; the file cannot be read, is empty, or the URL has a password too.
+    """
+    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    if not settings.database_password_file:
+        return url
+    variable = "CFPLAN_DATABASE_PASSWORD_FILE"
+    if url.get_backend_name() == "sqlite" or url.password is not None:
+        message = (
+            f"{variable} is only for a database server whose URL has no password. Remove one of the two."
+        )
+        raise DatabaseUnusable(message)
+    try:
+        password = Path(settings.database_password_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        message = f"{variable}: {settings.database_password_file} cannot be read: {reason}."
+        raise DatabaseUnusable(message) from None
+    password = password.removesuffix("\n").removesuffix("\r")
+    if not password:
+        message = f"{variable}: {settings.database_password_file} is empty."
+        raise DatabaseUnusable(message)
+    return url.set(password=password)
 
 
 class Database:
@@ -348,7 +377,8 @@ def open_database(
         DatabaseUnusable: The database does not answer, or its file is damaged.
     """
     settings = settings or read_settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    logs.configure_for_command(settings)
+    database = Database(configured_url(settings), migrates=migrates)
     try:
         yield database, settings
     except DBAPIError as error:
@@ -399,7 +429,8 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
-    options: dict[str, Any] = {}
+    # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
+    options: dict[str, Any] = {"hide_parameters": True}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,
