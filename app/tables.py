@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.audit.models import AuditEntry
 from app.database.types import Base
 from app.jobs.models import JobRun
 from app.nightly.models import (
@@ -18,7 +19,7 @@ from app.nightly.models import (
     StoredFinding,
     StoredForecast,
 )
-from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
+from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
 from app.uploads.models import BatchFile, QsgMapping, Upload
 from app.usage.models import (
@@ -33,4 +34,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
+    AuditEntry, PlanAcknowledgment, PlanApproval,
 )  # fmt: skip
