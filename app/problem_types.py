@@ -53,6 +53,8 @@ PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan has changed since it w
 PRECONDITION_REQUIRED = ProblemType(
     "precondition-required", 428, "The request must name the version that it changes"
 )
+APPROVAL_MISSING = ProblemType("approval-missing", 409, "The version of the plan is not approved")
+APPROVAL_REFUSED = ProblemType("approval-refused", 403, "The version cannot be approved by this user")
 SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
 SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
 SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario has changed since it was read")
@@ -68,7 +70,8 @@ UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, APPROVAL_MISSING,
+    APPROVAL_REFUSED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
     UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
 )  # fmt: skip

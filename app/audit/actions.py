@@ -26,9 +26,9 @@ class Action(StrEnum):
     SCENARIO_SAVED = "scenario.saved"
     SCENARIO_DELETED = "scenario.deleted"
     UPLOAD_RECEIVED = "upload.received"
-    UPLOAD_CHANGED = "upload.changed"
     UPLOAD_REREAD = "upload.reread"
     UPLOAD_DELETED = "upload.deleted"
+    UPLOAD_FILE_REMOVED = "upload.file-removed"
     GROUP_ASSIGNED = "group.assigned"
     GROUP_REMOVED = "group.removed"
     NIGHTLY_STARTED = "nightly.started"
@@ -69,9 +69,9 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.SCENARIO_SAVED: "Scenario changed",
     Action.SCENARIO_DELETED: "Scenario deleted",
     Action.UPLOAD_RECEIVED: "File uploaded",
-    Action.UPLOAD_CHANGED: "Answers about an upload changed",
     Action.UPLOAD_REREAD: "Upload queued to be read",
     Action.UPLOAD_DELETED: "Upload deleted",
+    Action.UPLOAD_FILE_REMOVED: "File of an upload removed after its time",
     Action.GROUP_ASSIGNED: "Queue manager assigned to a group",
     Action.GROUP_REMOVED: "Queue manager removed from the map of groups",
     Action.NIGHTLY_STARTED: "Nightly run requested",

@@ -98,7 +98,7 @@ def output(kind: str) -> Responses:
 
 def described_examples() -> Iterator[OperationExamples]:
     """Yield examples of saving a plan."""
-    saved = {name: json.loads(version_json(_example(name), saved="created")) for name in examples()}
+    saved = {name: json.loads(version_json(_example(name), (), saved="created")) for name in examples()}
     yield OperationExamples("/api/v1/plans/{name}", examples(), saved, method="put", status=201)
 
 

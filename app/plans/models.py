@@ -121,7 +121,7 @@ class PlanApproval(Base):
 
 
 class PlanAcknowledgment(Base):
-    """Who acknowledged a finding: the actor who saved the first version whose document contains the entry."""
+    """Who acknowledged a finding: the actor who saved a version whose document has an entry that the one before had not."""
 
     __tablename__ = "plan_acknowledgments"
 
@@ -130,5 +130,7 @@ class PlanAcknowledgment(Base):
     )
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     """SHA-256 of the entry of the document, because its message and reason are too long for a key."""
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    """The version. An entry that was withdrawn and made again has two rows."""
     author: Mapped[str] = mapped_column(String(LONGEST_ACTOR))
     acknowledged_at: Mapped[datetime] = mapped_column(Timestamp)

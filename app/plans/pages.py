@@ -23,6 +23,7 @@ from app.plans.finding_groups import FindingView, only_in
 from app.plans.head import origin_of, path_of
 from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
+from app.plans.release import ReleaseDep
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
     MOST_FINDINGS,
@@ -287,7 +288,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/print")
-def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
+def on_paper(request: Request, session: SessionDep, name: str, number: str, release: ReleaseDep) -> Response:
     """Show a version for printing."""
     stored = service.get_version_at(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
@@ -309,7 +310,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
-        policy=texts_of(session, stored, ("policy",), cut=False)[0],
+        policy=texts_of(session, stored, ("policy",), cut=False, release=release)[0],
     )
     return render(request, "plans/print.html", page)
 
@@ -357,12 +358,14 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/files/{file}")
-def download(session: SessionDep, name: str, number: str, file: str) -> Response:
+def download(session: SessionDep, name: str, number: str, file: str, release: ReleaseDep) -> Response:
     """Download a text, the document or a table."""
     stored = service.get_version_at(session, name, number)
     stem = f"{name}-v{stored.number}"
     if file in OUTPUT_KINDS:
         output = service.get_output(session, name, file, number=stored.number)
+        release.check(session, name, output)
+        release.record_version(name, output, {file: output.text})
         return _file(output.text, "text/plain", f"{stem}-{output.filename}")
     if file == "plan.json":
         return _file(_pretty(stored.document), "application/json", f"{name}.json")

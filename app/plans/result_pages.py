@@ -24,6 +24,7 @@ from app.plans.finding_groups import (
 )
 from app.plans.head import FINDINGS, POLICY, QUEUES, SIZES, PlanHead, RefusedAction, origin_of, plan_head
 from app.plans.measured import MeasuredLinks, measured_of
+from app.plans.release import release_of
 from app.plans.result_tables import TABLES
 from app.plans.result_view import (
     MOST_FINDINGS,
@@ -210,12 +211,11 @@ def _findings(request: Request, session: Session, head: PlanHead) -> tuple[str, 
 
 
 def _texts(request: Request, session: Session, head: PlanHead) -> tuple[str, Page]:
-    del request
     page = PlanTextsPage(
         title=f"Policy and commands of {_title(head.version)}",
         section="plans",
         head=head,
-        texts=texts_of(session, head.version, cut=True),
+        texts=texts_of(session, head.version, cut=True, release=release_of(request)),
         tables=tuple(TABLES),
     )
     return "plans/texts.html", page

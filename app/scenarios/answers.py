@@ -79,6 +79,9 @@ class StoredScenarioAnswer(Answer):
     etag: str
     created_at: datetime
     updated_at: datetime
+    author: Annotated[
+        str | None, Field(description="Who saved it last; null if the service did not record it yet.")
+    ]
     core_version: str
     note: str
     changes: JsonObject

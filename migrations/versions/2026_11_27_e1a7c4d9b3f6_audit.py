@@ -57,9 +57,10 @@ def upgrade() -> None:
         "plan_acknowledgments",
         sa.Column("plan_id", _KEY, autoincrement=False, nullable=False),
         sa.Column("digest", sa.String(64), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("author", sa.String(200), nullable=False),
         sa.Column("acknowledged_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("plan_id", "digest", name=op.f("pk_plan_acknowledgments")),
+        sa.PrimaryKeyConstraint("plan_id", "digest", "number", name=op.f("pk_plan_acknowledgments")),
         sa.ForeignKeyConstraint(
             ["plan_id"], ["plans.id"], ondelete="CASCADE", name=op.f("fk_plan_acknowledgments_plan_id_plans")
         ),
