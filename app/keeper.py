@@ -48,6 +48,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         settings = read_settings()
+        if argv is None:  # in a process of its own
+            # Inherited by the processes that do the work. Requests have users who wait for them.
+            os.nice(settings.job_nice)
         database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
         try:
             _carry_out(database, settings, int(arguments[0]))

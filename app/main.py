@@ -14,7 +14,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import routers
+from app import calls, routers
+from app.accounts import api as accounts
+from app.accounts.authentication import Accounts, Authentication
+from app.accounts.rights import guarded
+from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
@@ -25,6 +29,7 @@ from app.fits import api as curves
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
+from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
@@ -49,6 +54,7 @@ from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
+from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
@@ -107,11 +113,12 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
-    app.state.watcher.start()
-    app.state.schedule.start()
+    app.state.overseer.start()
+    app.state.leader.start()
     yield
-    await run_in_threadpool(app.state.schedule.stop)
-    await run_in_threadpool(app.state.watcher.stop)
+    await run_in_threadpool(app.state.leader.stop)
+    app.state.overseer.stop()
+    await run_in_threadpool(app.state.accounts.close)
     app.state.database.close()
 
 
@@ -134,24 +141,29 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    overseer = Overseer(settings.request_cpu_s)
+    calls.install()
     app = FastAPI(
         title="cfplan",
         version=CORE_VERSION,
         # The routes themselves: after `include_router`, the first request of each application would build the validators
         # of all routes again, which takes half a second.
-        routes=[route for router in _routers() for route in router.routes],
+        routes=guarded(route for router in _routers() for route in router.routes),
         openapi_url=None,  # FastAPI would generate the description; `api_docs` sends a file
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, overseer),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    app.state.overseer = overseer
     errors.install(app)
     openapi.install(
         app,
@@ -160,6 +172,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
+    guarded(app.routes)
     return app
 
 
@@ -181,6 +194,7 @@ def _routers() -> list[APIRouter]:
         whatif.router,
         running.router,
         search.router,
+        accounts.router,
         health,
         reference_api.router,
         api_docs.router,
@@ -189,16 +203,20 @@ def _routers() -> list[APIRouter]:
     ]
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
     """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
+        Middleware(Authentication),
+        # Once more, so that the error page of a route shows who is signed in.
+        Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
             max_bytes=settings.max_body_bytes,

@@ -13,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app.database.transactions import COMMITTING
 from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
@@ -129,7 +130,12 @@ class Database:
         self.prepare()
         with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
             yield session
-            session.commit()
+            if writes:
+                session.flush()  # can take long for many rows, and may be interrupted
+                with COMMITTING.get()():
+                    session.commit()
+            else:
+                session.commit()
 
     @property
     def is_missing(self) -> bool:

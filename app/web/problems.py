@@ -175,7 +175,8 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    return Problem(kind, str(error), errors=errors, findings=findings)
+    headers: dict[str, str] = getattr(error, "headers", {})
+    return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
 def is_wanted_as_page(request: Request) -> bool:
@@ -273,7 +274,8 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
     return problem_response(request, problem_of(error))
 
 
-async def _on_database_error(request: Request, error: Exception) -> Response:
+async def on_database_error(request: Request, error: Exception) -> Response:
+    """Answer a failure of the database, which is a defect if a statement is wrong."""
     if isinstance(error, DBAPIError) and not is_unusable(error):
         return unexpected(request, error)
     return unavailable(request, error)
@@ -310,8 +312,8 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
-        DBAPIError: _on_database_error,
-        PoolTimeout: _on_database_error,
+        DBAPIError: on_database_error,
+        PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():
         app.add_exception_handler(error, handler)

@@ -1,6 +1,6 @@
 """The audit trail, authors, approvals.
 
-Authors of rows that are stored already are unknown. Revises: d7f4a9b2c6e8.
+Authors of rows that are stored already are unknown. Revises: e1a5c9d3f7b2.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e1a7c4d9b3f6"
-down_revision = "d7f4a9b2c6e8"
+down_revision = "e1a5c9d3f7b2"
 branch_labels = None
 depends_on = None
 
