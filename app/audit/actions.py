@@ -45,6 +45,7 @@ class Action(StrEnum):
     USER_ENABLED = "user.enabled"
     PASSWORD_CHANGED = "user.password-changed"  # noqa: S105 - a code, not a secret
     SIGNED_IN = "session.signed-in"
+    SIGN_IN_CONFIRMED = "session.confirmed"
     SIGN_IN_FAILED = "session.sign-in-failed"
     SIGNED_OUT = "session.signed-out"
     SESSIONS_ENDED = "session.ended"
@@ -88,6 +89,7 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.USER_ENABLED: "User enabled",
     Action.PASSWORD_CHANGED: "Password changed",
     Action.SIGNED_IN: "Signed in",
+    Action.SIGN_IN_CONFIRMED: "Sign-in confirmed",
     Action.SIGN_IN_FAILED: "Sign-in failed",
     Action.SIGNED_OUT: "Signed out",
     Action.SESSIONS_ENDED: "Sessions ended",

@@ -16,6 +16,7 @@ from app.plans import repository
 from app.plans.errors import ApprovalMissing, ApprovalRefused, PlanNotFound
 from app.plans.models import PlanApproval
 from app.plans.service import living_plan
+from app.plans.stored import StoredVersion
 from app.plans.trail import plan_object
 from app.settings import Settings, SettingsInvalid
 from planner_core.findings import Finding
@@ -52,7 +53,7 @@ def check_settings(settings: Settings) -> None:
     Raises:
         SettingsInvalid: Approval is required, but nobody signs in, so no one could be a second person.
     """
-    if settings.approval and not getattr(settings, "has_accounts", False):
+    if settings.approval and not settings.has_accounts:
         message = (
             "CFPLAN_APPROVAL requires that a second person approves each version, but without sign-in all users are the "
             "same person. Set CFPLAN_AUTHENTICATION as well, or remove CFPLAN_APPROVAL."
@@ -68,6 +69,21 @@ def state_of(session: Session, name: str, number: int, *, is_required: bool) -> 
     """
     plan = living_plan(session, name)
     return _state(session, plan.id, name, number, is_required=is_required)
+
+
+def approval_of(session: Session, version: StoredVersion) -> Approval | None:
+    """Return the approval of a version, or None."""
+    row = repository.find_approval(session, version.plan_id, version.number)
+    return None if row is None else Approval(row.approver, row.approved_at)
+
+
+def refusal_of(state: ApprovalState) -> str:
+    """Return why the current actor cannot approve a version; empty if this is possible."""
+    try:
+        _check_approver(current_actor(), state)
+    except ApprovalRefused as error:
+        return str(error)
+    return ""
 
 
 def approve(session: Session, name: str, number: int, *, is_required: bool) -> ApprovalState:

@@ -15,7 +15,8 @@ from app.database.session import SessionDep
 from app.fits.kept import curves_for
 from app.fits.resolve import curve_of, evaluate
 from app.paging import ResultPage
-from app.plans import service
+from app.plans import approval, service
+from app.plans.approval import Approval
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
@@ -143,6 +144,7 @@ class PrintPage(Page):
     queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Total number of changes"]
+    approval: Annotated[Approval | None, "Its approval; None if nobody approved it"]
     policy: Annotated[OutputTextView, "The policy, or the reason why there is none"]
 
 
@@ -215,7 +217,9 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),
-        findings=findings_of(stored, structure=structure),
+        findings=findings_of(
+            stored, structure=structure, acknowledged=service.get_acknowledgments(session, stored)
+        ),
         queues=ResultPage.of(
             [QueueLine(structure, queue) for queue in queues[first:last]], len(queues), asked
         ),
@@ -303,13 +307,16 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str, rele
         facilities=facility_lines(stored),
         unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
-        findings=findings_of(stored)[:MOST_FINDINGS],
+        findings=findings_of(stored, acknowledged=service.get_acknowledgments(session, stored))[
+            :MOST_FINDINGS
+        ],
         findings_total=len(stored.findings),
         queues=tuple(queues[:MOST_PRINTED_QUEUES]),
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
+        approval=approval.approval_of(session, stored),
         policy=texts_of(session, stored, ("policy",), cut=False, release=release)[0],
     )
     return render(request, "plans/print.html", page)

@@ -7,6 +7,7 @@ the answer is sent: a text whose release cannot be recorded is not given.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -58,15 +59,34 @@ class Release:
         about = AuditObject(PLAN, name, id=version.plan_id, version=version.number)
         self.record(about, texts, is_shown=is_shown)
 
-    def record(self, about: AuditObject, texts: Mapping[str, str], *, is_shown: bool = False) -> None:
-        """Record that texts are given, by kind, before they are sent; all in one transaction."""
+    def record(
+        self,
+        about: AuditObject,
+        texts: Mapping[str, str],
+        *,
+        is_shown: bool = False,
+        session: Session | None = None,
+    ) -> None:
+        """Record that texts are given, by kind, before they are sent.
+
+        Args:
+            about: The plan or document of the texts.
+            texts: The texts by kind.
+            is_shown: Whether a page shows them.
+            session: The session of a request that writes, whose lock another transaction would wait for; None uses a
+                transaction of its own.
+        """
         if not texts or not self.gives_text:
             return
         action = Action.TEXT_SHOWN if is_shown else Action.TEXT_DOWNLOADED
-        with self.database.session(writes=True) as session:
+        with self.database.session(writes=True) if session is None else nullcontext(session) as writer:
             for kind, text in texts.items():
                 details = {"kind": kind, "characters": len(text), "sha256": sha256_of(text)}
-                record(session, action, about, details)
+                record(writer, action, about, details)
+
+
+DOCUMENT = "plan document"
+"""The kind of a document that was sent with the request, as the object of an entry."""
 
 
 def release_of(request: Request) -> Release:

@@ -223,12 +223,16 @@ class Supervisor:
             delay_s = min(2.0 ** max(self._false_starts - 1, 0), LONGEST_DELAY_S)
             self._next_start_at = time.monotonic() + delay_s
         how = f"signal {-worker.code}" if worker.code < 0 else f"exit code {worker.code}"
-        logger.error("Worker %d ended with %s after %.0f s; another one replaces it.", worker.pid, how, lived_s)
+        logger.error(
+            "Worker %d ended with %s after %.0f s; another one replaces it.", worker.pid, how, lived_s
+        )
 
     def _kill_hung(self, now: float) -> None:
         for worker in self._workers:
             if now - worker.heard_at > self._hung_s and not worker.is_killed:
-                logger.error("Worker %d has not responded for %.0f s, so it is killed.", worker.pid, self._hung_s)
+                logger.error(
+                    "Worker %d has not responded for %.0f s, so it is killed.", worker.pid, self._hung_s
+                )
                 worker.is_killed = True
                 _signal(worker, signal.SIGKILL)
 
