@@ -58,12 +58,12 @@ def _short(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-_AT = Column[Entry](
+_AT: Final[Column[Entry]] = Column(
     key="at", title="Time", unit="UTC", kind="date", can_sort=False, read=lambda entry: entry.at
 )
-_ACTOR = Column[Entry](key="actor", title="Who", can_sort=False, read=_who)
-_ACTION = Column[Entry](key="action", title="Action", can_sort=False, read=_what)
-_DETAILS = Column[Entry](key="details", title="Details", kind="words", can_sort=False, read=details_in_words)
+_ACTOR: Final[Column[Entry]] = Column(key="actor", title="Who", can_sort=False, read=_who)
+_ACTION: Final[Column[Entry]] = Column(key="action", title="Action", can_sort=False, read=_what)
+_DETAILS: Final[Column[Entry]] = Column(key="details", title="Details", kind="words", can_sort=False, read=details_in_words)
 
 ENTRIES: Final = ListTable[Entry](
     name="entries",
