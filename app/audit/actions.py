@@ -1,4 +1,4 @@
-"""The actions that the audit trail records; docs/reference/audit-actions.md describes the details of each."""
+"""The actions that the audit trail records; docs/how-to/audit-trail.md describes the details of each."""
 
 from __future__ import annotations
 
