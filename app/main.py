@@ -23,6 +23,8 @@ from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.limits import OF_REQUESTS
+from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -113,7 +115,8 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+    await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
+    app.state.database.is_prepared_by(app.state.patient_database)
     app.state.overseer.start()
     app.state.leader.start()
     yield
@@ -121,6 +124,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.overseer.stop()
     await run_in_threadpool(app.state.accounts.close)
     app.state.database.close()
+    app.state.patient_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -159,10 +163,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    app.state.database = Database(url, waits=OF_REQUESTS)
+    app.state.write_turns = write_turns()
+    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
+    app.state.patient_database = Database(url)
     app.state.accounts = Accounts.of(settings, app.state.database)
-    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)

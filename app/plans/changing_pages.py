@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
 from app.database.engine import Database
-from app.database.session import SessionDep
+from app.database.session import SessionDep, WriteTurn
 from app.errors import Conflict, NameTaken
 from app.fits.kept import curves_in
 from app.plans import approval, service
@@ -89,7 +89,7 @@ def ask_for_files(request: Request) -> Response:
     return _import_page(request)
 
 
-@router.post("/import-plans")
+@router.post("/import-plans", dependencies=[WriteTurn])
 def import_files(request: Request, files: Annotated[list[UploadFile], Depends(_files)]) -> Response:
     """Save each file as a new plan; existing plans are not changed."""
     if not files:
@@ -225,7 +225,7 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
     return _see(request, f"/plans/{stored.name}?saved=renamed")
 
 
-@router.post("/plans/{name}/acknowledge")
+@router.post("/plans/{name}/acknowledge", dependencies=[WriteTurn])
 def accept(request: Request, name: str, body: BodyDep) -> Response:
     """Acknowledge a finding, or all findings with a code, with a reason, in a new version of the plan."""
     asked = _fields(body)
@@ -265,7 +265,7 @@ def _refused_finding(current: StoredVersion, asked: Mapping[str, str]) -> str:
     return next(same, "")
 
 
-@router.post("/plans/{name}/withdraw")
+@router.post("/plans/{name}/withdraw", dependencies=[WriteTurn])
 def reopen(request: Request, name: str, body: BodyDep) -> Response:
     """Withdraw the acknowledgment of a finding, or of all findings with a code, in a new version of the plan."""
     asked = _fields(body)

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
@@ -213,7 +212,7 @@ async def receive(request: Request) -> Response:
             if not arrived.files:
                 raise upload_invalid(NOTHING_CHOSEN)
             batch = batches.new_batch() if len(arrived.files) > 1 else ""
-            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails(), batch=batch)
+            outcomes = await arrivals.kept(request, arrived, UploadDetails(), batch=batch)
         except FieldsInvalid as error:
             return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
     if batch:

@@ -62,6 +62,7 @@ from planner_core.wire import Answer, Hidden, Omittable
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
 """Maximum number of errors in one problem document; a plan with 32,256 queues can have more."""
+RETRY_LATER = {"retry-after": "5"}
 MOST_SHOWN = 200
 """Maximum number of characters of an address that an error repeats."""
 
@@ -175,7 +176,8 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    headers: dict[str, str] = getattr(error, "headers", {})
+    default = RETRY_LATER if kind is DATABASE_UNAVAILABLE else {}
+    headers: dict[str, str] = getattr(error, "headers", default)
     return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
@@ -234,7 +236,7 @@ def unavailable(request: Request, error: Exception) -> Response:
         "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
         f"the operator can find the failure in the log under the reference {reference}."
     )
-    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
+    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers=RETRY_LATER)
     return problem_response(request, problem)
 
 
