@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from app.audit import service
-from app.audit.export import csv_lines, json_lines
 from app.audit.filters import LONGEST_TEXT, read_filter
+from app.audit.responses import csv_response
 from app.audit.service import EntryPage
 from app.database.session import DatabaseDep, SessionDep
 from app.database.types import LARGEST_KEY
@@ -76,11 +76,8 @@ def list_audit(
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "All matching entries, oldest first: JSON lines or CSV.",
-            "content": {
-                "application/x-ndjson": {"schema": {"type": "string"}},
-                "text/csv": {"schema": {"type": "string"}},
-            },
+            "description": "All matching entries as CSV, oldest first.",
+            "content": {"text/csv": {"schema": {"type": "string"}}},
         },
         **problems(422),
     },
@@ -92,15 +89,7 @@ def export_audit(
     who: Who = "",
     action: What = "",
     name: ObjectName = "",
-    form: Annotated[
-        Literal["jsonl", "csv"], Query(alias="format", description="JSON lines or CSV.")
-    ] = "jsonl",
 ) -> StreamingResponse:
     """Return all matching entries as a file that is sent while it is read. For administrators."""
     asked = read_filter({"since": since, "until": until, "who": who, "action": action, "object": name})
-    entries = service.each_entry(database, asked)
-    lines, media_type = (
-        (csv_lines(entries), "text/csv") if form == "csv" else (json_lines(entries), "application/x-ndjson")
-    )
-    headers = {"content-disposition": f'attachment; filename="cfplan-audit.{form}"'}
-    return StreamingResponse(lines, media_type=media_type, headers=headers)
+    return csv_response(service.each_entry(database, asked))

@@ -63,7 +63,9 @@ _AT: Final[Column[Entry]] = Column(
 )
 _ACTOR: Final[Column[Entry]] = Column(key="actor", title="Who", can_sort=False, read=_who)
 _ACTION: Final[Column[Entry]] = Column(key="action", title="Action", can_sort=False, read=_what)
-_DETAILS: Final[Column[Entry]] = Column(key="details", title="Details", kind="words", can_sort=False, read=details_in_words)
+_DETAILS: Final[Column[Entry]] = Column(
+    key="details", title="Details", kind="words", can_sort=False, read=details_in_words
+)
 
 ENTRIES: Final = ListTable[Entry](
     name="entries",

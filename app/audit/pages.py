@@ -8,13 +8,13 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 
 from app.audit import service
 from app.audit.actions import WORDS
-from app.audit.export import csv_lines
 from app.audit.filters import AuditFilter, read_filter
 from app.audit.lists import PATH, view_of
+from app.audit.responses import csv_response
 from app.database.session import DatabaseDep, SessionDep
 from app.errors import FieldsInvalid
 from app.paging import USUAL_PER_PAGE
@@ -82,10 +82,7 @@ def audit(request: Request, session: SessionDep) -> Response:
 def audit_file(request: Request, database: DatabaseDep) -> Response:
     """Return all matching entries as a file, oldest first."""
     asked = read_filter({name: request.query_params.get(name, "") for name in _FILTERS})
-    headers = {"content-disposition": 'attachment; filename="cfplan-audit.csv"'}
-    return StreamingResponse(
-        csv_lines(service.each_entry(database, asked)), media_type="text/csv", headers=headers
-    )
+    return csv_response(service.each_entry(database, asked))
 
 
 def _box(

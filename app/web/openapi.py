@@ -82,6 +82,10 @@ TAGS = [
         "description": "One search over plans, structures, queues, findings and the documentation.",
     },
     {
+        "name": "audit trail",
+        "description": "Who changed what, and who got which text for z/OS.",
+    },
+    {
         "name": "accounts",
         "description": "The acting user, API tokens, and users. A service without sign-in answers 409, except for the acting user.",
     },
@@ -91,7 +95,7 @@ TAGS = [
 
 
 PROBLEM_WORDS = {
-    409: "Another plan has this name, or a job is in progress.",
+    409: "Another plan has this name, a job is in progress, or the version is not approved.",
     412: "The plan does not match If-Match or If-None-Match: it was changed or deleted after it was read. "
     "`current` is its current version.",
     428: "The plan exists and this request would change it: If-Match must name the version to change.",
