@@ -18,6 +18,7 @@ from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import RIGHTS, guarded
+from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
@@ -214,6 +215,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        audit.router,
         jobs.router,
         usage.router,
         curves.router,

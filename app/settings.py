@@ -100,6 +100,10 @@ class Settings(BaseSettings):
         le=36_500,
         description="Days for which a deleted plan can be restored; after that it is removed permanently.",
     )
+    approval: bool = Field(
+        default=False,
+        description="Whether the texts for z/OS of a plan need the approval of a second person.",
+    )
     host: str = Field(
         default="127.0.0.1",
         description="Address to listen on. With the default, only this machine can connect.",

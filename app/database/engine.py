@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "a7d3e5f1c9b4"
+SCHEMA_REVISION = "e1a7c4d9b3f6"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
