@@ -16,7 +16,8 @@ from importlib import import_module
 
 from sqlalchemy.exc import OperationalError
 
-from app.database.engine import Database, database_url
+from app.data_folder import in_use
+from app.database.engine import Database, database_of
 from app.jobs import repository, service
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
@@ -48,9 +49,10 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         settings = read_settings()
-        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        database = database_of(settings)
         try:
-            _carry_out(database, settings, int(arguments[0]))
+            with in_use(settings.data_dir):
+                _carry_out(database, settings, int(arguments[0]))
         finally:
             database.close()
     except (PlannerError, OperationalError) as error:

@@ -17,7 +17,8 @@ from starlette.middleware import Middleware
 from app import routers
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.data_folder import in_use
+from app.database.engine import Database, DatabaseUnusable, database_of
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -106,13 +107,15 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
-    app.state.watcher.start()
-    app.state.schedule.start()
-    yield
-    await run_in_threadpool(app.state.schedule.stop)
-    await run_in_threadpool(app.state.watcher.stop)
-    app.state.database.close()
+    # Held until the last request, so that no restore replaces the data of a running service.
+    with in_use(app.state.settings.data_dir, creates=True):
+        await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+        app.state.watcher.start()
+        app.state.schedule.start()
+        yield
+        await run_in_threadpool(app.state.schedule.stop)
+        await run_in_threadpool(app.state.watcher.stop)
+        app.state.database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -149,7 +152,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.database = database_of(settings)
     app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)

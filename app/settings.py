@@ -18,6 +18,8 @@ class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
 
 
+DEFAULT_COPIES_KEPT = 3
+"""Default number of copies of an SQLite file from before migrations."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -36,6 +38,14 @@ class Settings(BaseSettings):
         description=(
             "Database for plans, such as postgresql://cfplan@db.example.com/cfplan. If empty, the SQLite file cfplan.db in "
             "the data folder is used."
+        ),
+    )
+    migration_copies: int = Field(
+        default=DEFAULT_COPIES_KEPT,
+        ge=0,
+        le=1_000,
+        description=(
+            "Copies of the SQLite file that are kept in the data folder; one is made before each migration of its tables. 0 makes none."
         ),
     )
     deleted_days: int = Field(

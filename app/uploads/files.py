@@ -25,6 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from app.disk import synchronize
 from app.uploads.errors import NoRoom, UploadTooLarge
 from planner_core.inputs import PREVIEW_BYTES
 
@@ -55,8 +56,8 @@ class StagedUpload:
         try:
             self.target.parent.mkdir(parents=True, exist_ok=True)
             self.waiting.replace(self.target)
-            _synchronise(self.target.parent)
-            _synchronise(self.target.parent.parent)
+            synchronize(self.target.parent)
+            synchronize(self.target.parent.parent)
         except OSError as error:
             raise _refusal(error) from None
 
@@ -185,15 +186,6 @@ def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> I
                 yield path.name
         except FileNotFoundError:
             continue
-
-
-def _synchronise(folder: Path) -> None:
-    """Synchronize a folder, because a file name is on disk only when its folder is."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _refusal(error: OSError) -> Exception:
