@@ -43,8 +43,8 @@ class TableVersion:
         """Yield the files that the version needs, and perhaps some that it does not need."""
         added, removed, is_whole = self._actions()
         if is_whole:
-            for path in sorted(added):
-                yield self.folder / path
+            for name in sorted(added):
+                yield self.folder / name
             return
         nested = [each.parent for each in self.folder.rglob(LOG) if each.parent != self.folder]
         for path in sorted(self.folder.rglob("*.parquet")):

@@ -104,9 +104,10 @@ def make_backup(
     if database.is_missing:
         message = f"There is no database {str(database.url.database)!r}, so there is nothing to back up."
         raise BackupFailed(message)
-    with _own_folder(data_dir) as folder, _snapshot(
-        database, settings, folder, has_uploads=has_uploads
-    ) as taken:
+    with (
+        _own_folder(data_dir) as folder,
+        _snapshot(database, settings, folder, has_uploads=has_uploads) as taken,
+    ):
         return _Making(database, settings, taken, out, on_progress).run(has_uploads=has_uploads)
 
 
@@ -155,13 +156,20 @@ class _Making:
         for digest, path in sorted(taken.uploads.items()):
             self._on_progress("uploads", self._written, self._total)
             if archive.add_file(f"uploads/{digest}", path).sha256 != digest:
-                self._warnings.append(f"The upload {digest} is damaged on disk; it is in the backup as it is.")
+                self._warnings.append(
+                    f"The upload {digest} is damaged on disk; it is in the backup as it is."
+                )
         for table in taken.history:
             self._write_history(table)
         self._write_reports()
         archive.finish()
         return MadeBackup(
-            archive.size_bytes, archive.sha256, len(archive.listed), taken.revision, version, tuple(self._warnings)
+            archive.size_bytes,
+            archive.sha256,
+            len(archive.listed),
+            taken.revision,
+            version,
+            tuple(self._warnings),
         )
 
     @property
@@ -287,7 +295,7 @@ def _files_held(database: Database) -> Iterator[None]:
                 if "locked" not in str(error.orig) or time.monotonic() - begun > LONGEST_WAIT_S:
                     raise
                 time.sleep(LOOKS_EVERY_S)
-        if inspect(connection).has_table(repository.Upload.__tablename__):
+        if inspect(connection).has_table("uploads"):
             with Session(connection) as session:
                 repository.hold_files(session)
         yield

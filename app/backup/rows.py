@@ -13,7 +13,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     JSON,
@@ -121,14 +121,10 @@ def _encoded(lines: Sequence[str]) -> bytes:
 
 def _read(connection: Connection, table: TableOfRows) -> Iterator[list[Any]]:
     is_server = connection.dialect.name == "postgresql"
-    wanted = ", ".join(
-        _as_text(each) if is_server else _quoted(each.name) for each in table.columns
-    )
+    wanted = ", ".join(_as_text(each) if is_server else _quoted(each.name) for each in table.columns)
     streamed = connection.execution_options(stream_results=True, yield_per=ROWS_AT_ONCE)
     found = streamed.exec_driver_sql(f"SELECT {wanted} FROM {_quoted(table.name)}")  # noqa: S608 - names from the catalog
-    changed = [
-        (at, _WRITTEN[each.kind]) for at, each in enumerate(table.columns) if each.kind in _WRITTEN
-    ]
+    changed = [(at, _WRITTEN[each.kind]) for at, each in enumerate(table.columns) if each.kind in _WRITTEN]
     for row in found:
         values = list(row)
         for at, write in changed:
@@ -167,7 +163,9 @@ def _last_numbers(connection: Connection, metadata: MetaData) -> dict[str, int]:
     if connection.dialect.name == "sqlite":
         if not connection.execute(text("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'")).first():
             return {}
-        return {row.name: row.seq for row in connection.execute(text("SELECT name, seq FROM sqlite_sequence"))}
+        return {
+            row.name: row.seq for row in connection.execute(text("SELECT name, seq FROM sqlite_sequence"))
+        }
     found = {}
     for name, sequence in _sequences(connection, metadata):
         row = connection.exec_driver_sql(f"SELECT last_value, is_called FROM {sequence}").one()  # noqa: S608
@@ -267,7 +265,8 @@ def _insert(connection: Connection, table: TableOfRows, rows: Iterator[list[Any]
     statement = f"INSERT INTO {_quoted(table.name)} ({names}) VALUES ({', '.join('?' * len(table.columns))})"  # noqa: S608
     cursor = connection.connection.cursor()
     try:
-        cursor.executemany(statement, rows)
+        # The driver takes an iterator, so that the rows are not held in memory.
+        cursor.executemany(statement, cast("Sequence[list[Any]]", rows))
         return max(cursor.rowcount, 0)
     finally:
         cursor.close()
@@ -310,7 +309,9 @@ def _number_on(connection: Connection, metadata: MetaData, given: dict[str, Tabl
         ).scalar_one()
         last = max(highest, given[name].last_number)
         if last:
-            connection.execute(text("SELECT setval(CAST(:name AS regclass), :last)"), {"name": sequence, "last": last})
+            connection.execute(
+                text("SELECT setval(CAST(:name AS regclass), :last)"), {"name": sequence, "last": last}
+            )
 
 
 def _quoted(name: str) -> str:

@@ -77,4 +77,3 @@ def _oldest_first(folder: Path, database: Path) -> list[Path]:
 
 def _wal(database: Path) -> Path:
     return database.with_name(f"{database.name}-wal")
-

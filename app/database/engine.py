@@ -222,7 +222,11 @@ class Database:
         """Copy the file of SQLite. The caller's transaction keeps other processes from writing to it meanwhile."""
         found = revision_of(connection)
         is_file = self.is_sqlite and self.url.database not in IN_MEMORY
-        if is_file and self.copies_kept and found not in (None, SCHEMA_REVISION if target == "head" else target):
+        if (
+            is_file
+            and self.copies_kept
+            and found not in (None, SCHEMA_REVISION if target == "head" else target)
+        ):
             copies.copy_before_migration(Path(str(self.url.database)), str(found), kept=self.copies_kept)
 
     def _refuse_a_later_schema(self, connection: Connection) -> None:
