@@ -23,6 +23,7 @@ import tarfile
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
@@ -137,6 +138,16 @@ class _HashingReader:
         return data
 
 
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    try:
+        yield
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+        reason = str(error) or "it ends too early"
+        message = f"The archive is damaged, incomplete, or not a backup of cfplan: {reason}. Nothing was changed."
+        raise ArchiveInvalid(message) from None
+
+
 class Member(NamedTuple):
     """A member of an archive that is being read."""
 
@@ -148,9 +159,10 @@ class Member(NamedTuple):
         """Yield the content in pieces."""
         left = self.size_bytes
         while left:
-            piece = self.content.read(min(left, PIECE_BYTES))
-            if not piece:
-                raise EOFError
+            with _damage_reported():
+                piece = self.content.read(min(left, PIECE_BYTES))
+                if not piece:
+                    raise EOFError
             left -= len(piece)
             yield piece
 
@@ -240,12 +252,8 @@ class ArchiveReader:
         Raises:
             ArchiveInvalid: The archive is damaged, incomplete or hostile, or its content does not match its manifest.
         """
-        try:
+        with _damage_reported():
             yield from self._members()
-        except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-            reason = str(error) or "it ends too early"
-            message = f"The archive is damaged, incomplete, or not a backup of cfplan: {reason}. Nothing was changed."
-            raise ArchiveInvalid(message) from None
 
     def _members(self) -> Iterator[Member]:
         manifest: bytes | None = None
