@@ -25,6 +25,8 @@ from app.data_folder import JOURNAL
 from app.disk import synchronize
 
 NEW, OLD = ".restore-new", ".restore-old"
+MADE = f".{JOURNAL}.new"
+"""The name of the journal while it is being written."""
 
 
 class Phase(StrEnum):
@@ -131,8 +133,7 @@ def read(data_dir: Path) -> Journal | None:
 
 def write(data_dir: Path, journal: Journal) -> None:
     """Write the journal so that it is either the previous one or complete."""
-    path = data_dir / JOURNAL
-    made = path.with_name(f".{JOURNAL}.new")
+    path, made = data_dir / JOURNAL, data_dir / MADE
     with made.open("w", encoding="utf-8") as file:
         json.dump(asdict(journal), file, indent=1)
         file.flush()
@@ -143,7 +144,8 @@ def write(data_dir: Path, journal: Journal) -> None:
 
 def delete(data_dir: Path) -> None:
     """Remove the journal: the restore has ended."""
-    (data_dir / JOURNAL).unlink(missing_ok=True)
+    for name in (MADE, JOURNAL):
+        (data_dir / name).unlink(missing_ok=True)
     synchronize(data_dir)
 
 
