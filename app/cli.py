@@ -33,6 +33,7 @@ COMMANDS = {
         "app.plans.cli",
     ),
     "ingest": ("Read usage data into the usage history.", "app.uploads.ingest_cli"),
+    "uploads": ("Uploads and their files: check, register, remove.", "app.uploads.cli"),
     "history": ("Usage history: export rows, rebuild the hourly roll-ups.", "app.usage.history_cli"),
     "nightly": (
         "Fit curves, forecast usage and report findings from the whole usage history.",

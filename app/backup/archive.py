@@ -144,7 +144,9 @@ def _damage_reported() -> Iterator[None]:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
         reason = str(error) or "it ends too early"
-        message = f"The archive is damaged, incomplete, or not a backup of cfplan: {reason}. Nothing was changed."
+        message = (
+            f"The archive is damaged, incomplete, or not a backup of cfplan: {reason}. Nothing was changed."
+        )
         raise ArchiveInvalid(message) from None
 
 

@@ -12,9 +12,7 @@ from tests.databases import KINDS
 
 
 @pytest.fixture(scope="session", params=KINDS)
-def filled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Place]:
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """Return a data folder with everything that the service stores, on each kind of database. It must not be changed."""
     data = tmp_path_factory.mktemp("filled") / "data"
     if request.param == "sqlite":

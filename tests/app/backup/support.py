@@ -110,5 +110,3 @@ def revision(place: Place) -> str | None:
         return database.revision()
     finally:
         database.close()
-
-

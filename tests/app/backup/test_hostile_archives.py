@@ -69,7 +69,9 @@ def special(kind: bytes, name: str = "uploads/" + "0" * 64) -> tuple[tarfile.Tar
     return info, b""
 
 
-def test_archive_written_again_unchanged_is_accepted(place: Place, sqlite_archive: Path, tmp_path: Path) -> None:
+def test_archive_written_again_unchanged_is_accepted(
+    place: Place, sqlite_archive: Path, tmp_path: Path
+) -> None:
     restore_into(place, write(tmp_path / "changed.tar.gz", members_of(sqlite_archive), signs=True))
     assert place.rows()["plans"]
 
@@ -109,7 +111,9 @@ def test_member_that_no_backup_contains_is_refused(
         restore_into(place, tmp_path / "changed.tar.gz")
 
 
-def test_long_extended_header_is_refused_before_it_is_read(place: Place, sqlite_archive: Path, tmp_path: Path) -> None:
+def test_long_extended_header_is_refused_before_it_is_read(
+    place: Place, sqlite_archive: Path, tmp_path: Path
+) -> None:
     header = tarfile.TarInfo("long")
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, 2**33
     raw = io.BytesIO(gzip.decompress(sqlite_archive.read_bytes())[:512] + header.tobuf(tarfile.GNU_FORMAT))
@@ -169,7 +173,10 @@ def test_archive_of_a_later_version_is_refused(
     ("name", "data"),
     [
         ("database/tables.json", b'{"tables": []}'),
-        ("database/tables.json", b'{"tables": [{"name": "plans", "columns": [["id", "int"]], "last_number": 0}]}'),
+        (
+            "database/tables.json",
+            b'{"tables": [{"name": "plans", "columns": [["id", "int"]], "last_number": 0}]}',
+        ),
         ("database/tables.json", b'{"tables": [{"name": "a b", "columns": [], "last_number": 0}]}'),
         ("database/tables.json", b"[]"),
         ("database/tables.json", b'{"tables": 5}'),
@@ -183,13 +190,17 @@ def test_archive_of_a_later_version_is_refused(
 def test_content_that_cannot_be_read_is_refused(
     place: Place, sqlite_archive: Path, tmp_path: Path, name: str, data: bytes
 ) -> None:
-    members = [file_of(name, data) if info.name == name else (info, old) for info, old in members_of(sqlite_archive)]
+    members = [
+        file_of(name, data) if info.name == name else (info, old) for info, old in members_of(sqlite_archive)
+    ]
     write(tmp_path / "changed.tar.gz", members, signs=True)
     with unchanged(place), pytest.raises(ArchiveInvalid):
         restore_into(place, tmp_path / "changed.tar.gz")
 
 
-def test_rows_with_references_to_nothing_are_refused(place: Place, sqlite_archive: Path, tmp_path: Path) -> None:
+def test_rows_with_references_to_nothing_are_refused(
+    place: Place, sqlite_archive: Path, tmp_path: Path
+) -> None:
     members = [
         (info, b"" if info.name == "database/plans/000001.jsonl" else data)
         for info, data in members_of(sqlite_archive)
@@ -199,19 +210,27 @@ def test_rows_with_references_to_nothing_are_refused(place: Place, sqlite_archiv
         restore_into(place, tmp_path / "changed.tar.gz")
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"\x1f\x8b", gzip.compress(b""), gzip.compress(b"x" * 2_000), b"PK\x03\x04" * 200])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"text", b"\x1f\x8b", gzip.compress(b""), gzip.compress(b"x" * 2_000), b"PK\x03\x04" * 200],
+)
 def test_file_that_is_no_archive_is_refused(place: Place, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "changed.tar.gz").write_bytes(content)
     with unchanged(place), pytest.raises(ArchiveInvalid):
         restore_into(place, tmp_path / "changed.tar.gz")
 
 
-def test_archive_cut_or_damaged_anywhere_is_refused(place: Place, sqlite_archive: Path, tmp_path: Path) -> None:
+def test_archive_cut_or_damaged_anywhere_is_refused(
+    place: Place, sqlite_archive: Path, tmp_path: Path
+) -> None:
     whole = sqlite_archive.read_bytes()
     chance = random.Random(20261127)
     for _ in range(12):
         at = chance.randrange(len(whole))
-        for changed in (whole[:at], whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :]):
+        for changed in (
+            whole[:at],
+            whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :],
+        ):
             (tmp_path / "changed.tar.gz").write_bytes(changed)
             if differs(changed, whole):
                 with unchanged(place), pytest.raises((ArchiveInvalid, RestoreRefused)):

@@ -102,7 +102,9 @@ def schemas(place: Place) -> list[str]:
         if database.is_sqlite:
             return []
         with database.connection(writes=False) as connection:
-            return list(connection.scalars(text("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'cfplan%'")))
+            return list(
+                connection.scalars(text("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'cfplan%'"))
+            )
     finally:
         database.close()
 
@@ -181,7 +183,9 @@ def test_undo_that_is_killed_can_be_repeated(
         with old_place(tmp_path / str(point), kind, request) as place:
             before = place.state()
             kill_in_exchange(place, path)
-            is_killed = steps_of(lambda place=place: restoring.undo_restore(place.settings), die_at=point)[1] == -9  # type: ignore[misc]
+            is_killed = (
+                steps_of(lambda place=place: restoring.undo_restore(place.settings), die_at=point)[1] == -9
+            )  # type: ignore[misc]
             if journal.read(place.data) is not None:
                 restoring.undo_restore(place.settings)
             assert place.state() == before, point
@@ -235,7 +239,9 @@ def test_commands_without_an_interrupted_restore_are_refused(tmp_path: Path) -> 
             command()
 
 
-def test_interrupted_restore_of_another_database_is_refused(archive: tuple[Path, Place], tmp_path: Path) -> None:
+def test_interrupted_restore_of_another_database_is_refused(
+    archive: tuple[Path, Place], tmp_path: Path
+) -> None:
     path, _ = archive
     place = put(place_at(tmp_path / "data"), "old")
     kill_in_exchange(place, path)

@@ -68,7 +68,8 @@ def test_everything_is_the_same_after_a_restore_on_any_database(
 
 
 def test_every_page_and_answer_is_the_same_after_everything_was_destroyed(
-    empty_url: Any, tmp_path: Path  # noqa: ANN401
+    empty_url: Any,
+    tmp_path: Path,
 ) -> None:
     place = place_at(tmp_path / "data", None if empty_url.get_backend_name() == "sqlite" else empty_url)
     fill(place)
@@ -143,7 +144,9 @@ def test_existing_data_is_replaced_only_on_request(archive: Path, target: Place,
     assert target.rows() == other.rows()
 
 
-def test_backup_without_uploads_marks_their_files_as_removed(filled: Place, target: Place, tmp_path: Path) -> None:
+def test_backup_without_uploads_marks_their_files_as_removed(
+    filled: Place, target: Place, tmp_path: Path
+) -> None:
     back_up(filled, tmp_path / "small.tar.gz", has_uploads=False)
     restored = restore_into(target, tmp_path / "small.tar.gz")
     assert not (target.data / "uploads").exists()
@@ -155,7 +158,9 @@ def test_backup_without_uploads_marks_their_files_as_removed(filled: Place, targ
     database.close()
 
 
-def test_backup_without_uploads_keeps_files_that_are_there(filled: Place, target: Place, tmp_path: Path) -> None:
+def test_backup_without_uploads_keeps_files_that_are_there(
+    filled: Place, target: Place, tmp_path: Path
+) -> None:
     back_up(filled, tmp_path / "small.tar.gz", has_uploads=False)
     shutil.copytree(filled.data / "uploads", target.data / "uploads")
     restore_into(target, tmp_path / "small.tar.gz", replaces=True)

@@ -35,6 +35,7 @@ SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
 SEARCH = "/api/v1/search"
+UPLOAD_FILES = "/api/v1/upload-files"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
@@ -63,6 +64,8 @@ OPERATIONS = [
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("DELETE", f"{UPLOADS}/{{number}}"),
     *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
+    ("GET", UPLOAD_FILES),
+    *((method, f"{UPLOAD_FILES}/{{sha256}}") for method in ("POST", "DELETE")),
     ("GET", QSG_MAP),
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
