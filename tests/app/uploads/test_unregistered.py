@@ -139,7 +139,7 @@ def test_upload_without_its_file_cannot_be_read_again(url: URL, tmp_path: Path) 
         service.read_again(session, outcome.upload.id, UploadDetails(), data_dir=tmp_path / "data")
     answer = call(app, "POST", f"/api/v1/uploads/{outcome.upload.id}/ingest", headers={"content-type": "application/json"}, chunks=[b"{}"])  # fmt: skip
     assert (answer.status, answer.json()["type"]) == (409, "/docs/problems#file-gone")
-    page = get(app, f"/uploads/{outcome.upload.id}", "text/html")
+    page = get(app, f"/uploads/{outcome.upload.id}")
     assert "not in the data folder" in page.text
     assert "Read again" not in page.text
 
@@ -161,18 +161,18 @@ def test_rest_lists_registers_and_removes_files(url: URL, tmp_path: Path) -> Non
 
 def test_page_of_uploads_links_to_the_files_that_do_not_match(url: URL, tmp_path: Path) -> None:
     app = app_for(url, tmp_path)
-    assert "/upload-files" not in get(app, "/uploads", "text/html").text
+    assert "/upload-files" not in get(app, "/uploads").text
     digest = left(tmp_path / "data")
-    assert "One file and its upload do not match" in get(app, "/uploads", "text/html").text
-    page = get(app, "/upload-files", "text/html").text
+    assert "One file and its upload do not match" in get(app, "/uploads").text
+    page = get(app, "/upload-files").text
     assert digest in page
     sent = call(
         app, "POST", "/upload-files/register", headers={"content-type": "application/x-www-form-urlencoded"},
         chunks=[f"sha256={digest}".encode()],
     )  # fmt: skip
     assert (sent.status, sent.headers["location"]) == (303, "/uploads/1?said=registered")
-    assert "Every file belongs to an upload" in get(app, "/upload-files", "text/html").text
-    assert "/upload-files" not in get(app, "/uploads", "text/html").text
+    assert "Every file belongs to an upload" in get(app, "/upload-files").text
+    assert "/upload-files" not in get(app, "/uploads").text
 
 
 def test_page_removes_a_file_and_refuses_other_names(url: URL, tmp_path: Path) -> None:
