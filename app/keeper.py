@@ -49,6 +49,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         settings = read_settings()
+        if argv is None:  # in a process of its own
+            # Inherited by the processes that do the work. Requests have users who wait for them.
+            os.nice(settings.job_nice)
         database = database_of(settings)
         try:
             with in_use(settings.data_dir):

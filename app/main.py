@@ -14,11 +14,17 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import routers
+from app import calls, routers
+from app.accounts import api as accounts
+from app.accounts.authentication import Accounts, Authentication
+from app.accounts.rights import guarded
+from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.data_folder import in_use
 from app.database.engine import Database, DatabaseUnusable, database_of
+from app.database.limits import OF_REQUESTS
+from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -26,6 +32,7 @@ from app.fits import api as curves
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
+from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
@@ -50,6 +57,7 @@ from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
+from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
@@ -109,13 +117,16 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
     # Held until the last request, so that no restore replaces the data of a running service.
     with in_use(app.state.settings.data_dir, creates=True):
-        await run_in_threadpool(_prepare, app.state.database, app.state.settings)
-        app.state.watcher.start()
-        app.state.schedule.start()
+        await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
+        app.state.database.is_prepared_by(app.state.patient_database)
+        app.state.overseer.start()
+        app.state.leader.start()
         yield
-        await run_in_threadpool(app.state.schedule.stop)
-        await run_in_threadpool(app.state.watcher.stop)
+        await run_in_threadpool(app.state.leader.stop)
+        app.state.overseer.stop()
+        await run_in_threadpool(app.state.accounts.close)
         app.state.database.close()
+        app.state.patient_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -137,24 +148,32 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    overseer = Overseer(settings.request_cpu_s)
+    calls.install()
     app = FastAPI(
         title="cfplan",
         version=CORE_VERSION,
         # The routes themselves: after `include_router`, the first request of each application would build the validators
         # of all routes again, which takes half a second.
-        routes=[route for router in _routers() for route in router.routes],
+        routes=guarded(route for router in _routers() for route in router.routes),
         openapi_url=None,  # FastAPI would generate the description; `api_docs` sends a file
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, overseer),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = database_of(settings)
-    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    app.state.database = database_of(settings, waits=OF_REQUESTS)
+    app.state.write_turns = write_turns()
+    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
+    app.state.patient_database = database_of(settings)
+    app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    app.state.overseer = overseer
     errors.install(app)
     openapi.install(
         app,
@@ -163,6 +182,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
+    guarded(app.routes)
     return app
 
 
@@ -184,6 +204,7 @@ def _routers() -> list[APIRouter]:
         whatif.router,
         running.router,
         search.router,
+        accounts.router,
         health,
         reference_api.router,
         api_docs.router,
@@ -192,16 +213,20 @@ def _routers() -> list[APIRouter]:
     ]
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
     """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
+        Middleware(Authentication),
+        # Once more, so that the error page of a route shows who is signed in.
+        Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
             max_bytes=settings.max_body_bytes,

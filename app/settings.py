@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, field_validator
@@ -21,6 +21,21 @@ class SettingsInvalid(PlannerError):
 DEFAULT_COPIES_KEPT = 3
 """Default number of copies of an SQLite file from before migrations."""
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+OFF = "off"
+AuthenticationMethod = Literal["accounts"]
+"""A way in which users sign in; several can be on at once."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address to listen on, or of a client, belongs to this machine only."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
 
 
 class Settings(BaseSettings):
@@ -61,11 +76,70 @@ class Settings(BaseSettings):
     port: int = Field(
         default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
     )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="Number of processes that answer requests. 0 starts one for each processor core that the service may use.",
+    )
+    request_cpu_s: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds of processor time after which a request is stopped. 0 means no limit.",
+    )
     # NoDecode: pydantic-settings would otherwise expect JSON in the environment.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=LOOPBACK_NAMES,
         description=(
             "Host names to which requests may be addressed, separated by commas. A name that begins with a dot allows all names below it; * allows any name and disables the protection against DNS rebinding. An address set as host is also accepted, unless it is a wildcard such as 0.0.0.0."
+        ),
+    )
+    authentication: Annotated[tuple[AuthenticationMethod, ...], NoDecode] = Field(
+        default=(),
+        description=(
+            "How users sign in, separated by commas: accounts (users with passwords, stored by the service). If empty or off, anyone who can reach the service can use it without sign-in, and it listens on loopback addresses only."
+        ),
+    )
+    session_idle_minutes: int = Field(
+        default=60,
+        ge=1,
+        le=43_200,
+        description="Minutes without a request after which a user must sign in again.",
+    )
+    session_hours: int = Field(
+        default=12,
+        ge=1,
+        le=720,
+        description="Hours after which a user must sign in again, even without a pause.",
+    )
+    token_days: int = Field(
+        default=365,
+        ge=1,
+        le=3660,
+        description="Longest validity of a new API token, in days.",
+    )
+    password_memory_kib: int = Field(
+        default=65_536,
+        ge=7168,
+        le=4_194_304,
+        description="KiB of memory that checking a password needs; a process checks two at a time.",
+    )
+    password_passes: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="Passes over that memory; more make checking a password slower, and guessing as well.",
+    )
+    sign_in_over_http: bool = Field(
+        default=False,
+        description=(
+            "Whether users may sign in without TLS from other machines. Without TLS, anyone on the network can read their passwords."
+        ),
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("127.0.0.1", "::1"),
+        description=(
+            "Addresses or networks of reverse proxies, separated by commas. The service believes only them about the address of the client (X-Forwarded-For) and the use of TLS (X-Forwarded-Proto)."
         ),
     )
     max_body_bytes: int = Field(
@@ -138,6 +212,12 @@ class Settings(BaseSettings):
         ge=1,
         description="Seconds without a heartbeat after which reading an upload is restarted.",
     )
+    job_nice: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far jobs give way to requests when both need a processor core: the nice value of their processes.",
+    )
     night_hour: Annotated[int | None, NoDecode] = Field(
         default=2,
         ge=0,
@@ -188,6 +268,25 @@ class Settings(BaseSettings):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
         return value
 
+    @field_validator("authentication", "trusted_proxies", mode="before")
+    @classmethod
+    def _split_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            found = tuple(each.strip().lower() for each in value.split(",") if each.strip())
+            return () if found == (OFF,) else found
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for each in value:
+            try:
+                ipaddress.ip_network(each, strict=False)
+            except ValueError:
+                message = f"{each!r} is neither an address nor a network, such as 192.0.2.7 or 10.0.0.0/8"
+                raise ValueError(message) from None
+        return value
+
     @field_validator("night_hour", mode="before")
     @classmethod
     def _off_is_none(cls, value: object) -> object:
@@ -215,8 +314,14 @@ class Settings(BaseSettings):
         values["data_dir"] = self.data_dir.absolute()
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.
-        values["allowed_hosts"] = ",".join(self.allowed_hosts)
+        for name in ("allowed_hosts", "authentication", "trusted_proxies"):
+            values[name] = ",".join(values[name])
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether users must sign in."""
+        return bool(self.authentication)
 
     @property
     def accepted_hosts(self) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class _Unpacked:
     tables: list[TableOfRows] = field(default_factory=list)
     uploads: set[str] = field(default_factory=set)
     has_history: bool = False
+    has_tokens: bool = False
     files: int = 0
 
 
@@ -329,6 +330,7 @@ def _target(name: str, places: _Places, found: _Unpacked, *, has_history: bool) 
     """Return the path for a member; None if it is only verified."""
     kind, _, rest = name.partition("/")
     if kind == "database":
+        found.has_tokens |= rest.startswith("api_tokens/")
         return places.staging / rest
     if kind == "uploads":
         found.uploads.add(rest)
@@ -411,13 +413,18 @@ def _build_sqlite(places: _Places, found: _Unpacked, revision: str, on_progress:
             connection.connection.cursor().execute("PRAGMA foreign_keys=ON")
         made.upgrade()
         with made.connection(writes=True) as connection:
-            _mark_missing(connection, places, found.uploads, has_uploads=bool(found.head.get("has_uploads")))
+            _adjust(connection, places, found.uploads, has_uploads=bool(found.head.get("has_uploads")))
         with made.engine.connect() as connection:
             connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _mark_missing(connection: Connection, places: _Places, uploads: set[str], *, has_uploads: bool) -> None:
-    """Record for each upload whose file is not there that it was removed, so that no row names a missing file."""
+def _adjust(connection: Connection, places: _Places, uploads: set[str], *, has_uploads: bool) -> None:
+    """Adjust the rows, which have the newest schema, to what was restored.
+
+    Each upload whose file is not there is marked as removed, so that no row names a missing file. Sessions of browsers
+    end: they may have been ended after the backup.
+    """
+    connection.execute(text("DELETE FROM user_sessions"))
     wanted = connection.scalars(text("SELECT DISTINCT sha256 FROM uploads WHERE removed_at IS NULL")).all()
     for digest in wanted:
         is_there = digest in uploads if has_uploads else files.path_of(places.data_dir, digest).exists()
@@ -449,7 +456,7 @@ def _exchange(database: Database, data_dir: Path, found: Journal, on_progress: P
         uploads = next((item for item in found.items if item.path == places.uploads), None)
         server_tables.exchange(
             database, found.restore_id, found.revision, tables, lambda table: _lines(Path(found.staging), table),
-            after_load=lambda connection: _mark_missing(
+            after_load=lambda connection: _adjust(
                 connection, places, _digests_in(uploads), has_uploads=uploads is not None
             ),
             on_table=lambda name: on_progress(f"loading {name}", 0),
@@ -502,6 +509,8 @@ def _discard(data_dir: Path, found: Journal) -> None:
 
 
 def _notes(found: _Unpacked, places: _Places, *, has_history: bool) -> Iterator[str]:
+    if found.has_tokens:
+        yield "API tokens are valid as they were when the backup was made: revoke those that were revoked since then."
     if not found.head.get("has_uploads"):
         yield "The archive contains no uploaded files. Uploads whose file is not in the data folder are marked as removed."
     if found.head.get("history") == "object_store":

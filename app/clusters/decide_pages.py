@@ -153,6 +153,10 @@ def _names(queue_managers: tuple[str, ...]) -> str:
 
 
 def _step(step: DecisionStep) -> tuple[DecisionStep, tuple[Elimination, ...], str]:
-    kept = [Destination.of(each).label for each in step.kept[:MOST_SHOWN]]
-    left = ("all" if not step.eliminated else ", ".join(kept) or "none") if step.reached else ""
+    left = ""
+    if step.reached:
+        # A step that eliminates nothing keeps what earlier steps left, which is not all candidates.
+        more = len(step.kept) - MOST_SHOWN
+        kept = ", ".join(Destination.of(each).label for each in step.kept[:MOST_SHOWN]) or "none"
+        left = f"{kept} and {more} more" if more > 0 else kept
     return step, step.eliminated[:MOST_SHOWN], left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
@@ -9,12 +10,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    ExceptionContext,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.data_folder import in_use
 from app.database import copies
+from app.database.limits import (
+    PATIENT,
+    WRITERS_AT_ONCE,
+    Outage,
+    Waits,
+    lock_wait_s,
+    network_options,
+    server_options,
+    waited_for_turn,
+)
+from app.database.transactions import COMMITTING
 from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import DEFAULT_COPIES_KEPT, Settings, read_settings
 from planner_core.errors import PlannerError
@@ -26,22 +48,27 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "d7f4a9b2c6e8"
+SCHEMA_REVISION = "e1a5c9d3f7b2"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
 SQLITE_FILE = "cfplan.db"
 IN_MEMORY = (None, "", ":memory:")
 """Names of SQLite databases without a file."""
-BUSY_TIMEOUT_MS = 15_000
-"""Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Number of connections that stay open, and number of additional ones if all are busy; the sum is the number of threads
-of the service.
+"""Number of reading connections that stay open, and number of additional ones if all are busy; the sum is the number of
+threads of the service.
 """
+WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT_ONCE
+"""The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
+the connections of readers.
+"""
+NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Try again in a few seconds."
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
 WRITES = "cfplan_writes"
+DATABASE = "cfplan_database"
+"""The key of `Session.info` under which the database of a session is stored."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
 
 
@@ -87,13 +114,19 @@ class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
     def __init__(
-        self, url: URL, *, migrates: bool | None = None, copies_kept: int = DEFAULT_COPIES_KEPT
+        self,
+        url: URL,
+        *,
+        migrates: bool | None = None,
+        waits: Waits = PATIENT,
+        copies_kept: int = DEFAULT_COPIES_KEPT,
     ) -> None:
-        """Store the URL without opening anything.
+        """Store the arguments.
 
         Args:
-            url: The URL with its driver.
+            url: The database.
             migrates: Whether to upgrade the schema automatically; None means only on SQLite.
+            waits: How long transactions wait.
             copies_kept: Copies of an SQLite file made before a migration that are kept; 0 makes none.
         """
         self.url = url
@@ -102,19 +135,34 @@ class Database:
         self.migrates = self.is_sqlite if migrates is None else migrates
         self._lock = threading.Lock()
         self._is_ready = False
-        self.engine = _engine(url)
-        weakref.finalize(self, self.engine.dispose)  # closes the connections of a discarded application
-        self._writing = self.engine.execution_options(**{WRITES: True})
+        self._waits = waits
+        self._outage = Outage()
+        self.engine = _engine(url, waits, self._outage, writes=False)
+        self._writing = _engine(url, waits, self._outage, writes=True)
+        for engine in (self.engine, self._writing):
+            weakref.finalize(self, engine.dispose)  # closes the connections of a discarded application
 
     def prepare(self) -> None:
         """Upgrade the schema, or check its revision, once before the first use.
 
         Raises:
-            DatabaseUnusable: The schema has another revision, and is not upgraded automatically.
+            DatabaseUnusable: The schema has another revision, and is not upgraded automatically; or another thread has
+                waited for the database for too long.
         """
-        if not self._is_ready:
-            with self._lock:
-                self._prepare()
+        if self._is_ready:
+            return
+        # Each thread would otherwise wait for the database after the one before it has waited in vain.
+        if not self._lock.acquire(timeout=self._waits.pool_s):
+            raise DatabaseUnusable(NO_ANSWER)
+        try:
+            self._prepare()
+        finally:
+            self._lock.release()
+
+    def is_prepared_by(self, another: Database) -> None:
+        """Adopt the schema that another object for the same database has checked or upgraded."""
+        another.prepare()
+        self._is_ready = True
 
     def _prepare(self) -> None:
         if self._is_ready:  # prepared by another thread in the meantime
@@ -136,11 +184,22 @@ class Database:
 
         A writer on SQLite takes the lock with its first statement. SQLite refuses to promote a reader to a writer if
         another connection has written in the meantime.
+
+        Raises:
+            DatabaseUnusable: The database has stopped answering, or has another schema.
         """
+        if self._outage.is_refused():
+            raise DatabaseUnusable(NO_ANSWER)
         self.prepare()
-        with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
+        engine = self._writing if writes else self.engine
+        with Session(engine, expire_on_commit=False, info={DATABASE: self}) as session:
             yield session
-            session.commit()
+            if writes:
+                session.flush()  # can take long for many rows, and may be interrupted
+                with COMMITTING.get()():
+                    session.commit()
+            else:
+                session.commit()
 
     @contextmanager
     def connection(self, *, writes: bool) -> Iterator[Connection]:
@@ -192,6 +251,7 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+        self._writing.dispose()
 
     @contextmanager
     def _migrating(self, target: str) -> Iterator[Config]:
@@ -252,10 +312,10 @@ def knows_revision(revision: str) -> bool:
     return revision in {script.revision for script in _scripts().walk_revisions()}
 
 
-def database_of(settings: Settings, *, migrates: bool | None = None) -> Database:
+def database_of(settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT) -> Database:
     """Return the database that the settings name, not opened yet."""
     url = database_url(settings.database_url, data_dir=settings.data_dir)
-    return Database(url, migrates=migrates, copies_kept=settings.migration_copies)
+    return Database(url, migrates=migrates, waits=waits, copies_kept=settings.migration_copies)
 
 
 @contextmanager
@@ -315,24 +375,77 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(alembic_config())
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
+    size, more = (
+        (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
+    )
+    options: dict[str, Any] = {"execution_options": {WRITES: writes}}
     if url.get_backend_name() != "sqlite":
-        return create_engine(
-            url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS, pool_pre_ping=True,
-            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+        engine = create_engine(
+            url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,
+            connect_args={**network_options(waits), "options": server_options(waits)}, **options,
         )  # fmt: skip
-    engine = create_engine(url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS)
-    event.listen(engine, "connect", _on_sqlite_connect)
-    event.listen(engine, "begin", _on_sqlite_begin)
+        _limit_answers(engine, waits, outage)
+        return engine
+    if url.database not in IN_MEMORY:
+        options |= {"pool_size": size, "max_overflow": more, "pool_timeout": waits.pool_s}
+    engine = create_engine(url, **options)
+
+    def on_error(context: ExceptionContext) -> None:
+        # With a write-ahead log, readers never wait for writers. If one has waited, a program has locked the file itself,
+        # and all of them would wait.
+        code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
+        if (
+            code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+            and not writes
+            and waits.answer_s is not None
+        ):
+            outage.begin()
+
+    def on_begin(connection: Connection) -> None:
+        if not writes:
+            connection.exec_driver_sql("BEGIN")
+            return
+        waited = waited_for_turn.get()
+        if waited:
+            _set_busy_timeout(connection, lock_wait_s(waits))
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        finally:
+            if waited:
+                _set_busy_timeout(connection, waits.lock_s)
+
+    event.listen(engine, "connect", lambda connection, _record: _on_sqlite_connect(connection, waits))
+    event.listen(engine, "begin", on_begin)
+    event.listen(engine, "commit", lambda _connection: outage.end())
+    event.listen(engine, "handle_error", on_error)
     return engine
 
 
-def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+def _limit_answers(engine: Engine, waits: Waits, outage: Outage) -> None:
+    """Limit the waits of connections to PostgreSQL."""
+
+    def connect(_dialect: object, _record: object, arguments: Any, parameters: Any) -> Any:  # noqa: ANN401
+        # Imported here because the commands of an installation with SQLite do not need the driver.
+        from app.database.psycopg_connection import connected
+
+        return connected(arguments, parameters, answer_s=waits.answer_s, outage=outage)
+
+    def begin(connection: Connection) -> None:
+        if waits.statement_s is not None and waited_for_turn.get():
+            limit_ms = round(lock_wait_s(waits) * 1000)
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {limit_ms}")
+
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "begin", begin)
+
+
+def _on_sqlite_connect(connection: Any, waits: Waits) -> None:  # noqa: ANN401 - the driver's own
     """Turn off the driver's own transactions on a connection, because they begin too late and end too early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
-        f"busy_timeout={BUSY_TIMEOUT_MS}",
+        f"busy_timeout={waits.lock_s * 1000:.0f}",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
@@ -341,6 +454,5 @@ def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN40
     cursor.close()
 
 
-def _on_sqlite_begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+def _set_busy_timeout(connection: Connection, seconds: float) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={seconds * 1000:.0f}")

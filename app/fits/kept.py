@@ -39,18 +39,11 @@ def curves_in(database: Database) -> Curves:
 
 
 def curves_for(session: Session) -> Curves:
-    """Return a lookup in the database of a session, which uses its own short transactions."""
+    """Return a lookup in the database of a session, which uses its own short transactions.
 
-    def find(version: int) -> Fit | None:
-        from sqlalchemy.orm import Session
+    A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is computed.
+    """
+    from app.database.engine import DATABASE
 
-        from app.database.engine import WRITES
-        from app.fits import fits
-
-        # A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is
-        # computed.
-        engine = session.get_bind().engine.execution_options(**{WRITES: False})
-        with Session(engine) as beside:
-            return fits.find_fit(beside, version)
-
-    return find
+    database: Database = session.info[DATABASE]
+    return curves_in(database)

@@ -1,17 +1,20 @@
 """Start a keeper for every waiting run and for every run whose keeper has died.
 
-The watcher is a thread of the service and has no state that matters: it can be stopped at any time, and several
+The watcher is a thread of one process of the service and has no state that matters: it can be stopped at any time, and several
 services can watch the same database, because only one keeper can claim a run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import select
 import socket
 import subprocess
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import timedelta
@@ -36,6 +39,34 @@ NEVER_BEGAN = (
 logger = logging.getLogger("cfplan.jobs")
 
 
+class Waker:
+    """Wakes the thread of a watcher, from any process that was forked after this was created.
+
+    A pipe instead of an event of threads: the processes of a service share it, and only one of them has a watcher. It works
+    even if a process is killed at any time.
+    """
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+        for fileno in (self._reading, self._writing):
+            os.set_blocking(fileno, False)
+            weakref.finalize(self, os.close, fileno)
+        self._poll = select.poll()
+        self._poll.register(self._reading, select.POLLIN)
+
+    def wake(self) -> None:
+        """Wake the thread, now or when it waits next."""
+        # A full pipe already wakes it.
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writing, b".")
+
+    def wait(self, seconds: float) -> None:
+        """Wait until another thread or process calls `wake`, at most for some seconds."""
+        self._poll.poll(seconds * 1000)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._reading, select.PIPE_BUF)
+
+
 class Watcher:
     """Starts keepers for runs without one, every few seconds and whenever `poke` is called."""
 
@@ -51,7 +82,7 @@ class Watcher:
         self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._false_starts: Counter[int] = Counter()
-        self._poked = threading.Event()
+        self._waker = Waker()
         self._is_stopping = False
         self._tidied_at: float | None = None
         self._thread: threading.Thread | None = None
@@ -63,13 +94,13 @@ class Watcher:
         self._thread.start()
 
     def poke(self) -> None:
-        """Wake the thread, because a run was queued."""
-        self._poked.set()
+        """Wake the thread, because a run was queued. The thread may belong to another process of this service."""
+        self._waker.wake()
 
     def stop(self) -> None:
         """Stop the thread. Keepers are separate processes and continue."""
         self._is_stopping = True
-        self._poked.set()
+        self._waker.wake()
         if self._thread is not None:
             self._thread.join(30)
         for child in self._children.values():
@@ -106,8 +137,7 @@ class Watcher:
             except Exception:
                 # Without this thread, no job would start until the service is restarted.
                 logger.exception("Jobs cannot be started now, because of a defect in cfplan.")
-            self._poked.wait(EVERY_S)
-            self._poked.clear()
+            self._waker.wait(EVERY_S)
 
     def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
         environment = {**os.environ, **self._settings.as_environment()}

@@ -26,7 +26,7 @@ from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage, Sort
 from app.problem_types import FILE_GONE, FILE_IN_USE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
 from app.uploads import files, qsg_map, repository, unregistered
@@ -42,6 +42,7 @@ from planner_core.wire import Answer, JsonObject, copied
 logger = logging.getLogger("cfplan.uploads")
 
 UNNAMED = "unnamed"
+NEWEST = Sort("received", is_descending=True)
 REGISTERED = "recovered"
 """Beginning of the name of an upload whose file was found in the data folder; its own name is not known."""
 FILE_MISSING = (
@@ -156,11 +157,16 @@ def get(session: Session, upload_id: int) -> StoredUpload:
 
 
 def list_uploads(
-    session: Session, asked: PageRequest, *, batch: str = "", states: Collection[str] = ()
+    session: Session,
+    asked: PageRequest,
+    *,
+    batch: str = "",
+    states: Collection[str] = (),
+    sort: Sort | None = None,
 ) -> ResultPage[StoredUpload]:
-    """Return uploads, newest first. `batch` and the states of the last runs limit them."""
+    """Return uploads, without a requested order newest first. `batch` and the states of the last runs limit them."""
     rows, total = repository.page(
-        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states
+        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states, sort=sort or NEWEST
     )
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)

@@ -32,6 +32,8 @@ findings and their sources, or the CFRM policy, the job, MQSC, SETXCF commands a
 
 Storage amounts in responses are in bytes, or in the unit with which the name of the member ends. Every JSON response to
 an accepted request has `findings`. The response to a refused request is a problem document (RFC 9457) that lists errors by field.
+If the service has accounts, every request except `/healthz` needs an API token (`Authorization: Bearer cfplan_...`) or
+the session of a browser; otherwise the answer is 401. Each operation states the role that it needs.
 Addresses under `/api/v1` keep their meaning; members may be added to responses.
 """
 
@@ -78,6 +80,10 @@ TAGS = [
     {
         "name": "search",
         "description": "One search over plans, structures, queues, findings and the documentation.",
+    },
+    {
+        "name": "accounts",
+        "description": "The acting user, API tokens, and users. A service without sign-in answers 409, except for the acting user.",
     },
     {"name": "reference", "description": "The published tables behind every figure."},
     {"name": "service", "description": "The service itself."},

@@ -62,6 +62,7 @@ from planner_core.wire import Answer, Hidden, Omittable
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
 """Maximum number of errors in one problem document; a plan with 32,256 queues can have more."""
+RETRY_LATER = {"retry-after": "5"}
 MOST_SHOWN = 200
 """Maximum number of characters of an address that an error repeats."""
 
@@ -175,7 +176,9 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    return Problem(kind, str(error), errors=errors, findings=findings)
+    default = RETRY_LATER if kind is DATABASE_UNAVAILABLE else {}
+    headers: dict[str, str] = getattr(error, "headers", default)
+    return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
 def is_wanted_as_page(request: Request) -> bool:
@@ -233,7 +236,7 @@ def unavailable(request: Request, error: Exception) -> Response:
         "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
         f"the operator can find the failure in the log under the reference {reference}."
     )
-    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
+    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers=RETRY_LATER)
     return problem_response(request, problem)
 
 
@@ -273,7 +276,8 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
     return problem_response(request, problem_of(error))
 
 
-async def _on_database_error(request: Request, error: Exception) -> Response:
+async def on_database_error(request: Request, error: Exception) -> Response:
+    """Answer a failure of the database, which is a defect if a statement is wrong."""
     if isinstance(error, DBAPIError) and not is_unusable(error):
         return unexpected(request, error)
     return unavailable(request, error)
@@ -310,8 +314,8 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
-        DBAPIError: _on_database_error,
-        PoolTimeout: _on_database_error,
+        DBAPIError: on_database_error,
+        PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():
         app.add_exception_handler(error, handler)

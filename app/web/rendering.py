@@ -23,6 +23,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.actor import Actor, ActorKind, Role, current_actor
 from app.web.axes import grouped as grouped  # re-exported, because pages use it together with these filters
 from app.web.chart_svg import layouts
 from planner_core import CORE_VERSION
@@ -101,6 +102,36 @@ SITE = Site(
         ),
     ),
 )
+
+
+class Frame(NamedTuple):
+    """Who sees a page, for the bar at its top and the line at its foot."""
+
+    user: str
+    """Name of the signed-in user; empty for none."""
+    role: str
+    is_single_user: bool
+    """Whether the installation works without sign-in."""
+    is_anonymous: bool
+    """Whether the page is shown to someone who has not signed in, so that it offers no navigation."""
+
+
+def frame_of(actor: Actor) -> Frame:
+    """Return the frame for an actor."""
+    is_user = actor.kind in (ActorKind.USER, ActorKind.TOKEN)
+    return Frame(
+        user=actor.name if is_user else "",
+        role=actor.role.label if actor.role else "",
+        is_single_user=actor.kind == ActorKind.LOCAL,
+        is_anonymous=actor.kind == ActorKind.ANONYMOUS,
+    )
+
+
+def may(role: str) -> bool:
+    """Return whether the reader of the page has a role, or one that includes it: `may("planner")`."""
+    return current_actor().may(Role[role.upper()])
+
+
 MOST_SEARCHED = 100
 """Maximum number of characters in the search box of every page."""
 
@@ -113,7 +144,7 @@ class Page:
     section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
 
 
-PROVIDED = frozenset({"site", "url", "static", "most_searched"})
+PROVIDED = frozenset({"site", "url", "static", "most_searched", "frame", "may"})
 """Names that every template may use in addition to the fields of its context."""
 
 
@@ -144,7 +175,15 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
     return (
         environment()
         .get_template(name)
-        .render(**values, site=SITE, url=url, static=static, most_searched=MOST_SEARCHED)
+        .render(
+            **values,
+            site=SITE,
+            url=url,
+            static=static,
+            most_searched=MOST_SEARCHED,
+            frame=frame_of(current_actor()),
+            may=may,
+        )
     )
 
 

@@ -163,11 +163,19 @@ class SurvivingSizes(NamedFailure):
     """The failure for which the structure must be largest, and the sizes that survive it."""
 
     messages: int
-    need_bytes: int
-    initsize_kib: int
-    size_kib: int
-    holds_in_initsize: Annotated[bool, Field(description="Whether the plan's INITSIZE is sufficient.")]
-    holds_in_size: Annotated[bool, Field(description="Whether the plan's SIZE is sufficient.")]
+    need_bytes: Annotated[
+        int, Field(description="Storage that the messages need at least, without headroom.")
+    ]
+    initsize_kib: Annotated[
+        int, Field(description="Recommended INITSIZE, with the plan's target or headroom.")
+    ]
+    size_kib: Annotated[int, Field(description="Recommended SIZE.")]
+    planned_initsize_kib: Annotated[int, Field(description="INITSIZE of the plan.")]
+    planned_size_kib: Annotated[int, Field(description="SIZE of the plan.")]
+    holds_in_initsize: Annotated[
+        bool, Field(description="Whether the plan's INITSIZE is at least `need_bytes`.")
+    ]
+    holds_in_size: Annotated[bool, Field(description="Whether the plan's SIZE is at least `need_bytes`.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,6 +381,8 @@ def _structure_load(
             need_bytes=worst.need_bytes,
             initsize_kib=bytes_to_kib_ceil(sized.initsize_bytes),
             size_kib=bytes_to_kib_ceil(sized.size_bytes),
+            planned_initsize_kib=bytes_to_kib_ceil(result.sizes.initsize_bytes),
+            planned_size_kib=bytes_to_kib_ceil(result.sizes.size_bytes),
             holds_in_initsize=worst.holds_in_initsize,
             holds_in_size=worst.holds_in_size,
         )
@@ -678,7 +688,7 @@ def _failure_findings(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
             f"When {worst.label} fails, {name} must hold {_spaced(worst.messages)} messages: "
             f"INITSIZE {bytes_to_kib_ceil(result.sizes.initsize_bytes)}K cannot hold them, {fits}. "
-            f"INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K can.",
+            f"They need {bytes_to_kib_ceil(worst.need_bytes)}K; INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K are recommended.",
             field=f"{result.pointer}/initsize",
             structure=name,
         )
