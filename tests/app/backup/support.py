@@ -19,7 +19,7 @@ from tests.migrations.old_folder import copy_rows, unpack
 
 KEPT_DAYS = 36_500
 """The example data is from March 2026: with the default retention, it would be removed by now."""
-OWN_FILES = {"in-use.lock", "backup.lock", "before-migration", "jobs"}
+OWN_FILES = {"in-use.lock", "backup.lock", "leader.lock", "before-migration", "jobs"}
 """Names in a data folder that belong to a machine and not to its data."""
 
 

@@ -165,7 +165,7 @@ def test_archive_of_a_later_version_is_refused(
     place: Place, sqlite_archive: Path, tmp_path: Path, changes: dict[str, object]
 ) -> None:
     write(tmp_path / "changed.tar.gz", changed_head(members_of(sqlite_archive), **changes), signs=True)
-    with unchanged(place), pytest.raises(ArchiveInvalid, match="which this version .* does not know"):
+    with unchanged(place), pytest.raises(ArchiveInvalid, match=r"which this version .* does not know"):
         restore_into(place, tmp_path / "changed.tar.gz")
 
 

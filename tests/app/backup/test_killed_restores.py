@@ -111,7 +111,7 @@ def schemas(place: Place) -> list[str]:
 
 def check_refused(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Assert that nothing opens the data, and that messages tell what to do."""
-    with pytest.raises(DataFolderBusy, match="cfplan restore --continue.*--undo"), in_use(place.data):
+    with pytest.raises(DataFolderBusy, match=r"cfplan restore --continue.*--undo"), in_use(place.data):
         pass
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(place.data))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", place.settings.database_url)

@@ -68,11 +68,9 @@ def test_everything_is_the_same_after_a_restore_on_any_database(
 
 
 def test_every_page_and_answer_is_the_same_after_everything_was_destroyed(
-    empty_url: Any,
-    tmp_path: Path,
+    target: Place, tmp_path: Path
 ) -> None:
-    place = place_at(tmp_path / "data", None if empty_url.get_backend_name() == "sqlite" else empty_url)
-    fill(place)
+    place = fill(target)
     before = responses(place)
     back_up(place, tmp_path / "cfplan.tar.gz")
     shutil.rmtree(place.data)
@@ -167,9 +165,8 @@ def test_backup_without_uploads_keeps_files_that_are_there(
     assert target.state() == filled.state()
 
 
-def test_upload_whose_file_is_missing_is_reported_and_marked(empty_url: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    is_file = empty_url.get_backend_name() == "sqlite"
-    place = fill(place_at(tmp_path / "data", None if is_file else empty_url))
+def test_upload_whose_file_is_missing_is_reported_and_marked(target: Place, tmp_path: Path) -> None:
+    place = fill(target)
     gone = sorted((place.data / "uploads").glob("??/*"))[0]
     gone.unlink()
     made = back_up(place, tmp_path / "cfplan.tar.gz")
