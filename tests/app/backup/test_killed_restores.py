@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,7 +136,7 @@ def test_killed_restore_is_completed_or_undone(
     while point <= total:
         with old_place(tmp_path / str(point), kind, request) as place:
             before = place.state()
-            _, code = steps_of(lambda place=place: restore_into(place, path, replaces=True), die_at=point)  # type: ignore[misc]
+            _, code = steps_of(partial(restore_into, place, path, replaces=True), die_at=point)
             assert code == -9, point
             found = journal.read(place.data)
             if found is not None:
@@ -183,9 +184,7 @@ def test_undo_that_is_killed_can_be_repeated(
         with old_place(tmp_path / str(point), kind, request) as place:
             before = place.state()
             kill_in_exchange(place, path)
-            is_killed = (
-                steps_of(lambda place=place: restoring.undo_restore(place.settings), die_at=point)[1] == -9
-            )  # type: ignore[misc]
+            is_killed = steps_of(partial(restoring.undo_restore, place.settings), die_at=point)[1] == -9
             if journal.read(place.data) is not None:
                 restoring.undo_restore(place.settings)
             assert place.state() == before, point

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from deltalake import DeltaTable
 from sqlalchemy import URL, text
 
 from app.database.engine import database_of
-from app.sizing.examples import examples
+from app.sizing.examples import sq03
 from app.uploads import files
 from tests.app.backup.support import Place, back_up, place_at, restore_into
 from tests.app.uploads.support import READER, READS, wait_until
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[3]
 BACKUPS = 3
-PLAN = next(iter(examples().values()))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ class Writer(threading.Thread):
         self._is_stopped = threading.Event()
 
     def run(self) -> None:
-        document: dict[str, Any] = dict(PLAN)
+        document: dict[str, Any] = dict(sq03())
         etag = ""
         with httpx.Client(base_url=self._address, timeout=60) as client:
             while not self._is_stopped.is_set():
@@ -95,6 +95,11 @@ class Writer(threading.Thread):
         self.join(60)
 
 
+def have_saved(writers: list[Writer], before: list[int]) -> bool:
+    """Return whether each writer has saved another version, or has failed."""
+    return all(each.errors or each.version > version for each, version in zip(writers, before, strict=True))
+
+
 def test_everything_confirmed_before_a_backup_is_in_it(place: Place, tmp_path: Path) -> None:
     with service(place) as address:
         writers = [Writer(address, f"PLAN{number}") for number in range(3)]
@@ -103,11 +108,7 @@ def test_everything_confirmed_before_a_backup_is_in_it(place: Place, tmp_path: P
         confirmed: list[tuple[dict[str, int], set[str]]] = []
         for number in range(BACKUPS):
             before = [writer.version for writer in writers]
-            wait_until(
-                lambda before=before: all(
-                    w.errors or w.version > b for w, b in zip(writers, before, strict=True)
-                )
-            )  # type: ignore[misc]
+            wait_until(partial(have_saved, writers, before))
             uploads = {digest for writer in writers for digest in list(writer.uploads)}
             confirmed.append(({writer.plan: writer.version for writer in writers}, uploads))
             command = [sys.executable, "-m", "app.cli", "backup", str(tmp_path / f"{number}.tar.gz")]
@@ -126,7 +127,7 @@ def check_complete(place: Place, plans: Mapping[str, int], uploads: set[str]) ->
     database = database_of(place.settings)
     with database.session(writes=False) as session:
         query = "SELECT p.name, max(v.number) FROM plans p JOIN plan_versions v ON v.plan_id = p.id GROUP BY p.name"
-        found = dict(session.execute(text(query)).all())  # type: ignore[arg-type]
+        found = {str(row[0]): int(row[1]) for row in session.execute(text(query))}
         wanted = set(session.scalars(text("SELECT sha256 FROM uploads WHERE removed_at IS NULL")))
         known = set(session.scalars(text("SELECT sha256 FROM uploads")))
     database.close()
