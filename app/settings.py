@@ -22,6 +22,10 @@ class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
 
 
+DEFAULT_COPIES_KEPT = 3
+"""Default number of copies of an SQLite file from before migrations."""
+
+
 class LogFormat(StrEnum):
     """The format of log lines."""
 
@@ -86,6 +90,14 @@ class Settings(BaseSettings):
         description=(
             "Database for plans, such as postgresql://cfplan@db.example.com/cfplan. If empty, the SQLite file cfplan.db in "
             "the data folder is used."
+        ),
+    )
+    migration_copies: int = Field(
+        default=DEFAULT_COPIES_KEPT,
+        ge=0,
+        le=1_000,
+        description=(
+            "Copies of the SQLite file that are kept in the data folder; one is made before each migration of its tables. 0 makes none."
         ),
     )
     database_password_file: str = Field(
@@ -350,7 +362,8 @@ class Settings(BaseSettings):
     )
 
     log_format: LogFormat = Field(
-        default=LogFormat.TEXT, description="Format of log lines: text, or json for one JSON object in each line."
+        default=LogFormat.TEXT,
+        description="Format of log lines: text, or json for one JSON object in each line.",
     )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
