@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from app.command_line import whole_number
@@ -65,8 +66,11 @@ def _serve(arguments: argparse.Namespace) -> int:
             f"cfplan cannot listen on {settings.host}:{settings.port}: {error.strerror or error}\n"
         )
         return CANNOT_LISTEN
-    sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
-    return supervise(application, settings, sockets)
+    with ExitStack() as opened:
+        for each in sockets:
+            opened.enter_context(each)
+        sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
+        return supervise(application, settings, sockets)
 
 
 def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket.socket]) -> int:
