@@ -66,6 +66,11 @@ COMMANDS = {
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",
     ),
+    "users": (
+        "Users of the service: add, list, disable, enable, role, password.",
+        "app.accounts.cli",
+    ),
+    "tokens": ("API tokens: create, list, revoke.", "app.accounts.cli"),
     "serve": ("Serve the web application.", "app.serve_cli"),
 }
 """The description of each command, and the module whose function `add_NAME` adds its options.

@@ -15,10 +15,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 from app import calls, routers
+from app.accounts import api as accounts
+from app.accounts.authentication import Accounts, Authentication
+from app.accounts.rights import RIGHTS, guarded
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.engine import Database, DatabaseUnusable, configured_url
+from app.database.fullness import has_no_space
+from app.database.limits import OF_REQUESTS
+from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -55,6 +61,7 @@ from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -84,10 +91,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
@@ -109,13 +120,16 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+    await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
+    app.state.database.is_prepared_by(app.state.patient_database)
     app.state.overseer.start()
     app.state.leader.start()
     yield
     await run_in_threadpool(app.state.leader.stop)
     app.state.overseer.stop()
+    await run_in_threadpool(app.state.accounts.close)
     app.state.database.close()
+    app.state.patient_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -144,7 +158,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=CORE_VERSION,
         # The routes themselves: after `include_router`, the first request of each application would build the validators
         # of all routes again, which takes half a second.
-        routes=[route for router in _routers() for route in router.routes],
+        routes=guarded(route for router in _routers() for route in router.routes),
         openapi_url=None,  # FastAPI would generate the description; `api_docs` sends a file
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
@@ -154,9 +168,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
-    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    url = configured_url(settings)
+    app.state.database = Database(url, waits=OF_REQUESTS)
+    app.state.write_turns = write_turns()
+    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
+    app.state.patient_database = Database(url)
+    app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.oidc_provider = _oidc_provider(settings)
+    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)
@@ -164,10 +184,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
         examples=[each.described_examples for each in (*_DESCRIPTIONS, plans_description, whatif)],
+        rights=RIGHTS,
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
+    guarded(app.routes)
     return app
+
+
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
 
 
 def _routers() -> list[APIRouter]:
@@ -188,6 +220,7 @@ def _routers() -> list[APIRouter]:
         whatif.router,
         running.router,
         search.router,
+        accounts.router,
         health,
         reference_api.router,
         api_docs.router,
@@ -197,8 +230,10 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
@@ -207,6 +242,9 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
+        Middleware(Authentication),
+        # Once more, so that the error page of a route shows who is signed in.
+        Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
             max_bytes=settings.max_body_bytes,

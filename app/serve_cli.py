@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from app.command_line import whole_number
+from app.command_line import UsageError, whole_number
 
 if TYPE_CHECKING:
     import socket
@@ -21,6 +21,13 @@ CANNOT_LISTEN = 3
 MOST_WORKERS = 64
 HUNG_S = 30.0
 """Seconds without a sign of life after which a worker is replaced if the CPU time of requests is not limited."""
+
+NOT_ALONE = (
+    "cfplan serve: Other machines can reach {host}, but no one would have to sign in, so the service was not started. "
+    "Set CFPLAN_AUTHENTICATION=accounts and add a user with `cfplan users add NAME --role administrator`, or use "
+    "--host 127.0.0.1."
+)
+NO_USERS = "There are no users yet, so no one can sign in: cfplan users add NAME --role administrator\n"
 
 
 def add_serve(serve: argparse.ArgumentParser) -> None:
@@ -44,20 +51,27 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
+    from app.accounts import users
     from app.database.engine import open_database
     from app.main import create_app
     from app.serving.listening import listening_sockets
-    from app.settings import read_settings
+    from app.settings import is_loopback, read_settings
 
     given = {
         key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
+    if not settings.has_accounts and not is_loopback(settings.host):
+        raise UsageError(NOT_ALONE.format(host=settings.host))
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
             database.upgrade()
         database.prepare()
+        if "accounts" in settings.authentication:
+            with database.session(writes=False) as session:
+                if not users.has_any(session):
+                    sys.stderr.write(NO_USERS)
     application = create_app(settings)
     try:
         sockets = listening_sockets(settings.host, settings.port)
@@ -86,6 +100,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     config = uvicorn.Config(
         application,
         server_header=False,
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,
         log_level="warning",
         timeout_keep_alive=KEEP_ALIVE_S,

@@ -28,6 +28,9 @@ settings.load_profile("cfplan")
 
 # No application that a test builds, nor any process that it starts, begins a night by itself.
 os.environ["CFPLAN_NIGHT_HOUR"] = "off"
+# Checking a password is expensive on purpose; tests use the lowest costs that the settings permit.
+os.environ["CFPLAN_PASSWORD_MEMORY_KIB"] = "7168"
+os.environ["CFPLAN_PASSWORD_PASSES"] = "1"
 
 
 @pytest.fixture(scope="session")

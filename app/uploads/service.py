@@ -2,6 +2,9 @@
 
 The bytes are on disk before a row names them, and the row is deleted before the bytes, so no row ever names an
 incomplete file, even after an interruption.
+
+Every transaction locks in this order: the names of files, the claims of runs, then rows of uploads. Another order in one
+of them would be a deadlock with a transaction that has several uploads.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.paging import PageRequest, ResultPage
+from app.paging import PageRequest, ResultPage, Sort
 from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
 from app.uploads import files, qsg_map, repository
@@ -42,6 +45,7 @@ from planner_core.wire import Answer, JsonObject, copied
 logger = logging.getLogger("cfplan.uploads")
 
 UNNAMED = "unnamed"
+NEWEST = Sort("received", is_descending=True)
 _OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
 _UTC_NAMES = ("Z", "UTC", "GMT")
 
@@ -150,11 +154,16 @@ def get(session: Session, upload_id: int) -> StoredUpload:
 
 
 def list_uploads(
-    session: Session, asked: PageRequest, *, batch: str = "", states: Collection[str] = ()
+    session: Session,
+    asked: PageRequest,
+    *,
+    batch: str = "",
+    states: Collection[str] = (),
+    sort: Sort | None = None,
 ) -> ResultPage[StoredUpload]:
-    """Return uploads, newest first. `batch` and the states of the last runs limit them."""
+    """Return uploads, without a requested order newest first. `batch` and the states of the last runs limit them."""
     rows, total = repository.page(
-        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states
+        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states, sort=sort or NEWEST
     )
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
@@ -200,6 +209,8 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     # Without the lock, a deletion of the same bytes in another transaction could remove the file just placed.
     repository.hold_files(session)
     received.place()
+    # A form has several files in one transaction, so claims must be locked before the row of any of them.
+    job_rows.hold_claims(session)
     found = repository.find_same(session, received.sha256, said.observed_utc)
     if found is None:
         found = _new(received, filename=filename, said=said)
@@ -227,6 +238,7 @@ def read_again(
         NotKept: The file has been removed.
         JobBusy: A job is under way.
     """
+    job_rows.hold_claims(session)
     row = _found(session, upload_id, lock=True)
     if row.removed_at is not None:
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
@@ -239,11 +251,8 @@ def read_again(
 
 def read_failed_again(session: Session, batch: str) -> int:
     """Queue a new job for each file of a batch that could not be read; return their number."""
-    # Uploads are locked before claims, as in `read_again`: the other order would be a deadlock with it.
-    locked = set(repository.failed_in_batch(session, batch, lock=True))
     job_rows.hold_claims(session)
-    # Queried again, because the same request of another planner may have queued its jobs in the meantime.
-    failed = [each for each in repository.failed_in_batch(session, batch) if each in locked]
+    failed = repository.failed_in_batch(session, batch, lock=True)
     for upload_id in failed:
         _queue_ingest(session, upload_id)
     return len(failed)
@@ -295,12 +304,11 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
 
 
 def _queue_ingest(session: Session, upload_id: int) -> None:
-    """Queue a new run that reads an upload.
+    """Queue a new run that reads an upload. The caller holds the lock of `hold_claims`.
 
     Raises:
         JobBusy: A run is under way.
     """
-    job_rows.hold_claims(session)
     last = job_rows.latest_of(session, [upload_id]).get(upload_id)
     if last is not None:
         if last.state not in jobs.RESTS:

@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
+from app.database.fullness import is_out_of_space
 from app.problem_types import (
     CONTENT_TOO_LARGE,
     CROSS_ORIGIN,
@@ -43,6 +44,7 @@ from app.problem_types import (
     PRECONDITION_REQUIRED,
     REQUEST_INVALID,
     REQUEST_TIMEOUT,
+    UNAUTHORIZED,
     UNEXPECTED,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
@@ -62,6 +64,7 @@ from planner_core.wire import Answer, Hidden, Omittable
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
 """Maximum number of errors in one problem document; a plan with 32,256 queues can have more."""
+RETRY_LATER = {"retry-after": "5"}
 MOST_SHOWN = 200
 """Maximum number of characters of an address that an error repeats."""
 
@@ -79,7 +82,7 @@ PROBLEM_OF_CORE_ERROR: dict[type[PlannerError], ProblemType] = {
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
-        CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
+        UNAUTHORIZED, CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
         MISDIRECTED_REQUEST, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, INSUFFICIENT_STORAGE,
         DATABASE_UNAVAILABLE,
     )
@@ -175,7 +178,7 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    headers: dict[str, str] = getattr(error, "headers", {})
+    headers: dict[str, str] = getattr(error, "headers", RETRY_LATER if kind is DATABASE_UNAVAILABLE else {})
     return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
@@ -234,7 +237,7 @@ def unavailable(request: Request, error: Exception) -> Response:
         "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
         f"the operator can find the failure in the log under the reference {reference}."
     )
-    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
+    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers=RETRY_LATER)
     return problem_response(request, problem)
 
 
@@ -274,10 +277,19 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
     return problem_response(request, problem_of(error))
 
 
-async def _on_database_error(request: Request, error: Exception) -> Response:
+async def on_database_error(request: Request, error: Exception) -> Response:
+    """Answer a failure of the database, which is a defect if a statement is wrong."""
     if isinstance(error, DBAPIError) and not is_unusable(error):
         return unexpected(request, error)
     return unavailable(request, error)
+
+
+async def _on_os_error(request: Request, error: OSError) -> Response:
+    if not is_out_of_space(error):
+        return unexpected(request, error)
+    logger.error("%s %r failed: %s", request.method, request.url.path, error)
+    detail = "There is no space left on the disk of the data folder. Nothing was changed. Free some space, and then try again."
+    return problem_response(request, Problem(INSUFFICIENT_STORAGE, detail))
 
 
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
@@ -311,8 +323,9 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
-        DBAPIError: _on_database_error,
-        PoolTimeout: _on_database_error,
+        DBAPIError: on_database_error,
+        OSError: _on_os_error,
+        PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():
         app.add_exception_handler(error, handler)

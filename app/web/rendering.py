@@ -19,10 +19,11 @@ from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.actor import Actor, ActorKind, Role, current_actor
 from app.web.axes import grouped as grouped  # re-exported, because pages use it together with these filters
 from app.web.chart_svg import layouts
 from planner_core import CORE_VERSION
@@ -101,6 +102,36 @@ SITE = Site(
         ),
     ),
 )
+
+
+class Frame(NamedTuple):
+    """Who sees a page, for the bar at its top and the line at its foot."""
+
+    user: str
+    """Name of the signed-in user; empty for none."""
+    role: str
+    is_single_user: bool
+    """Whether the installation works without sign-in."""
+    is_anonymous: bool
+    """Whether the page is shown to someone who has not signed in, so that it offers no navigation."""
+
+
+def frame_of(actor: Actor) -> Frame:
+    """Return the frame for an actor."""
+    is_user = actor.kind in (ActorKind.USER, ActorKind.TOKEN)
+    return Frame(
+        user=actor.name if is_user else "",
+        role=actor.role.label if actor.role else "",
+        is_single_user=actor.kind == ActorKind.LOCAL,
+        is_anonymous=actor.kind == ActorKind.ANONYMOUS,
+    )
+
+
+def may(role: str) -> bool:
+    """Return whether the reader of the page has a role, or one that includes it: `may("planner")`."""
+    return current_actor().may(Role[role.upper()])
+
+
 MOST_SEARCHED = 100
 """Maximum number of characters in the search box of every page."""
 
@@ -113,7 +144,7 @@ class Page:
     section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
 
 
-PROVIDED = frozenset({"site", "url", "static", "most_searched"})
+PROVIDED = frozenset({"site", "url", "static", "most_searched", "frame", "may"})
 """Names that every template may use in addition to the fields of its context."""
 
 
@@ -144,7 +175,15 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
     return (
         environment()
         .get_template(name)
-        .render(**values, site=SITE, url=url, static=static, most_searched=MOST_SEARCHED)
+        .render(
+            **values,
+            site=SITE,
+            url=url,
+            static=static,
+            most_searched=MOST_SEARCHED,
+            frame=frame_of(current_actor()),
+            may=may,
+        )
     )
 
 
@@ -166,6 +205,7 @@ def environment() -> Environment:
     )
     env.filters.update(
         count=count,
+        sentence=sentence,
         mib=mib,
         kib=kib,
         kib_as_mib=kib_as_mib,
@@ -216,6 +256,26 @@ def group_digits(digits: str) -> Markup:
         digits = f'{whole[:head]}<span class="g">{groups}{point}{rest}</span>'
     # Assembled as plain text: a page has hundreds of numbers, and Markup.format would escape each of their groups.
     return Markup(f'<span class="n">{sign}{digits}</span>')  # noqa: S704 - a formatted number has nothing to escape
+
+
+_QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]\d)", re.ASCII)
+"""A number in a sentence. Parts of names, dates, sizes such as 451584K, and values of MQSC keywords are none."""
+
+
+def sentence(text: str) -> Markup:
+    """Return a sentence, such as the message of a finding, with its numbers in groups of three.
+
+    >>> sentence("Q1 holds 220742 messages: MAXDEPTH(220742) & INITSIZE 451584K.")
+    Markup('Q1 holds <span class="n">220<span class="g">742</span></span> messages: MAXDEPTH(220742) &amp; INITSIZE 451584K.')
+    """
+    # Texts of the core have plain digits, so that they can be searched, compared and acknowledged word for word.
+    parts: list[Markup] = []
+    end = 0
+    for found in _QUANTITY.finditer(text):
+        parts += (escape(text[end : found.start()]), group_digits(found[0]))
+        end = found.end()
+    parts.append(escape(text[end:]))
+    return Markup("").join(parts)
 
 
 def count(value: int) -> Markup:

@@ -3,7 +3,9 @@
    drafts that have been saved. */
 (() => {
   "use strict";
-  const PREFIX = "cfplan-draft:";
+  // Users who share a browser do not see each other's drafts.
+  const user = document.body.dataset.user;
+  const PREFIX = `cfplan-draft:${user ? `${user}:` : ""}`;
   const MOST_CHARACTERS = 1_000_000; // of one draft: browsers give a site about five million
   const MOST_DRAFTS = 10;
   const WAIT_MS = 800;
@@ -34,7 +36,7 @@
   };
   const drafts = () =>
     Object.keys(storage)
-      .filter((key) => key.startsWith(PREFIX))
+      .filter((key) => key.startsWith(`${PREFIX}/`))
       .map(read)
       .filter(Boolean)
       .sort((one, other) => other.at - one.at);

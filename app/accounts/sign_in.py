@@ -1,0 +1,97 @@
+"""Signing in with a user name and a password.
+
+The password is checked between two transactions, because it takes a tenth of a second in which no lock may be held.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from app.accounts import attempts, sessions, users
+from app.accounts.errors import SignInRefused
+from app.accounts.models import User
+from app.accounts.passwords import LONGEST_PASSWORD, Passwords
+from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.database.engine import Database
+
+
+class SignedIn(NamedTuple):
+    """A new session."""
+
+    secret: str
+    must_change_password: bool
+
+
+class _Checked(NamedTuple):
+    """A user whose password is correct."""
+
+    user_id: int
+    stored_hash: str
+    renewed_hash: str | None
+    """A hash with the current costs, if the stored one has others."""
+
+
+def sign_in(
+    database: Database,
+    passwords: Passwords,
+    name: str,
+    password: str,
+    *,
+    client: Client,
+    lifetimes: Lifetimes,
+    earlier_secret: str = "",
+    now: datetime | None = None,
+) -> SignedIn:
+    """Check a password and start a session; the session in the same browser, if any, ends.
+
+    Raises:
+        SignInRefused: The name or the password is not correct, or the user is disabled.
+        TooManyAttempts: The address has failed too often.
+        Busy: Too many passwords are being checked at this moment.
+    """
+    moment = now or utc_now()
+    checked = _checked(database, passwords, name, password, client=client, now=moment)
+    with database.session(writes=True) as session:
+        user = session.get(User, checked.user_id)
+        # The user may have been disabled, or the password changed, while it was checked.
+        if user is None or user.disabled_at is not None or user.password_hash != checked.stored_hash:
+            raise SignInRefused
+        attempts.succeeded(session, users.name_of(name), client.address)
+        if checked.renewed_hash:
+            user.password_hash = checked.renewed_hash
+        if earlier_secret:
+            sessions.end_with_secret(session, earlier_secret)
+        secret = sessions.start(
+            session, user, method="accounts", client=client, lifetimes=lifetimes, now=moment
+        )
+        return SignedIn(secret, user.must_change_password)
+
+
+def check_own_password(
+    database: Database, passwords: Passwords, name: str, password: str, *, client: Client
+) -> None:
+    """Check the password of a signed-in user again; attempts are counted like those to sign in.
+
+    Raises:
+        SignInRefused: The password is not correct.
+        TooManyAttempts: The address has failed too often.
+        Busy: Too many passwords are being checked at this moment.
+    """
+    _checked(database, passwords, name, password, client=client, now=utc_now())
+    with database.session(writes=True) as session:
+        attempts.succeeded(session, users.name_of(name), client.address)
+
+
+def _checked(
+    database: Database, passwords: Passwords, name: str, password: str, *, client: Client, now: datetime
+) -> _Checked:
+    with database.session(writes=True) as session:
+        attempts.begin(session, users.name_of(name), client.address, now)
+        user = users.find(session, name)
+    stored = user.password_hash if user is not None else None
+    is_correct = len(password) <= LONGEST_PASSWORD and passwords.is_correct(password, stored)
+    if not is_correct or user is None or stored is None or user.disabled_at is not None:
+        raise SignInRefused
+    renewed_hash = passwords.hash(password) if passwords.is_outdated(stored) else None
+    return _Checked(user.id, stored, renewed_hash)
