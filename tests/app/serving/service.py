@@ -132,7 +132,7 @@ def _serve(line: str) -> None:
     messages = os.open(asked["messages"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(messages, 2)
     if "TEST_FAILS" in asked["environment"]:
-        app.main._prepare = _fail
+        app.main._prepare = _fail  # type: ignore[assignment]
     original = app.main._routers
     app.main._routers = lambda: [router, *original()]
     os._exit(main(["serve", *asked["arguments"]]))
