@@ -18,6 +18,7 @@ from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import RIGHTS, guarded
+from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
@@ -34,6 +35,8 @@ from app.forecasts import api as forecasts
 from app.jobs import api as jobs
 from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
+from app.monitoring import api as monitoring
+from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
@@ -120,16 +123,18 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
-    app.state.database.is_prepared_by(app.state.patient_database)
-    app.state.overseer.start()
-    app.state.leader.start()
-    yield
-    await run_in_threadpool(app.state.leader.stop)
-    app.state.overseer.stop()
-    await run_in_threadpool(app.state.accounts.close)
-    app.state.database.close()
-    app.state.patient_database.close()
+    # First, because connections to the database are counted.
+    with monitoring.joined():
+        await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
+        app.state.database.is_prepared_by(app.state.patient_database)
+        app.state.overseer.start()
+        app.state.leader.start()
+        yield
+        await run_in_threadpool(app.state.leader.stop)
+        app.state.overseer.stop()
+        await run_in_threadpool(app.state.accounts.close)
+        app.state.database.close()
+        app.state.patient_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -180,6 +185,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)
+    monitoring.install(app)
     openapi.install(
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
@@ -209,6 +215,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        audit.router,
         jobs.router,
         usage.router,
         curves.router,
@@ -222,6 +229,7 @@ def _routers() -> list[APIRouter]:
         search.router,
         accounts.router,
         health,
+        monitoring.router,
         reference_api.router,
         api_docs.router,
         chart_script.router,
@@ -230,10 +238,11 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
-    """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
+    """Return the middleware, outermost first; identifier and headers are outside, so that every answer has them."""
     return [
         # Outermost: all others see the client's address and scheme.
         *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
+        Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
@@ -256,4 +265,5 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
             ),
         ),
         Middleware(PagesInTurn),
+        Middleware(RouteOfRequest),
     ]

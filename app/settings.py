@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -19,6 +20,30 @@ from planner_core.units import GIB, MIB
 
 class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
+
+
+class LogFormat(StrEnum):
+    """The format of log lines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least severe records that are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class AccessLog(StrEnum):
+    """The requests in the access log."""
+
+    OFF = "off"
+    ON = "on"
+    ALL = "all"
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -74,6 +99,10 @@ class Settings(BaseSettings):
         ge=0,
         le=36_500,
         description="Days for which a deleted plan can be restored; after that it is removed permanently.",
+    )
+    approval: bool = Field(
+        default=False,
+        description="Whether the texts for z/OS of a plan need the approval of a second person.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -318,6 +347,20 @@ class Settings(BaseSettings):
         default=1400,
         ge=0,
         description="Responses longer than this many bytes are compressed for clients that accept gzip.",
+    )
+
+    log_format: LogFormat = Field(
+        default=LogFormat.TEXT, description="Format of log lines: text, or json for one JSON object in each line."
+    )
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        description="Least severe messages that are logged: debug, info, warning or error.",
+    )
+    access_log: AccessLog = Field(
+        default=AccessLog.ON,
+        description=(
+            "Whether each request is logged: on, off, or all, which includes health checks, scrapes of metrics and static files."
+        ),
     )
 
     @field_validator("allowed_hosts", mode="before")

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app import logs
 from app.database.fullness import is_out_of_space
 from app.database.limits import (
     PATIENT,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "a7d3e5f1c9b4"
+SCHEMA_REVISION = "e1a7c4d9b3f6"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -376,6 +377,7 @@ def open_database(
         DatabaseUnusable: The database does not answer, or its file is damaged.
     """
     settings = settings or read_settings()
+    logs.configure_for_command(settings)
     database = Database(configured_url(settings), migrates=migrates)
     try:
         yield database, settings
@@ -427,7 +429,8 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
-    options: dict[str, Any] = {}
+    # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
+    options: dict[str, Any] = {"hide_parameters": True}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,

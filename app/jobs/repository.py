@@ -132,3 +132,20 @@ def change_own(session: Session, job_id: int, owner: str, **values: Any) -> bool
     query = update(JobRun).where(JobRun.id == job_id, JobRun.owner == owner, JobRun.state == JobState.RUNNING)
     changed = session.execute(query.values(**values), execution_options={"synchronize_session": False})
     return bool(changed.rowcount)  # type: ignore[attr-defined]
+
+
+def counts(session: Session) -> Sequence[tuple[str, str, int]]:
+    """Return the kinds and states of all runs, with the number of runs."""
+    query = select(JobRun.kind, JobRun.state, func.count(JobRun.id)).group_by(JobRun.kind, JobRun.state)
+    return [(kind, state, count) for kind, state, count in session.execute(query)]
+
+
+def queued_since(session: Session) -> datetime | None:
+    """Return the time since which the oldest run in the state QUEUED has waited; None if no run waits."""
+    return session.scalars(select(func.min(JobRun.created_at)).where(JobRun.state == JobState.QUEUED)).one()
+
+
+def last_success(session: Session, kind: str) -> datetime | None:
+    """Return the time at which a run of a kind last ended in the state DONE."""
+    query = select(func.max(JobRun.ended_at)).where(JobRun.kind == kind, JobRun.state == JobState.DONE)
+    return session.scalars(query).one()

@@ -32,6 +32,9 @@ from planner_core.errors import PlannerError
 EVERY_S = 2.0
 TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
+LOG_FILE = "keepers.log"
+LARGEST_LOG_BYTES = 10 * 2**20
+"""Size from which the log of keepers is renamed to keepers.log.1, when the next keeper is started."""
 NEVER_BEGAN = (
     "The process for this job ended several times before the job started. Its messages are in the "
     "file keepers.log in the folder jobs of the data folder."
@@ -142,6 +145,7 @@ class Watcher:
 
     def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
         environment = {**os.environ, **self._settings.as_environment()}
+        logger.info("A process is started for job %d.", job_id)
         with _log_file(self._settings) as log:
             return subprocess.Popen(
                 processes.keeper_command(job_id),
@@ -226,4 +230,9 @@ def _log_file(settings: Settings) -> IO[bytes]:
     """Open the log for messages of keepers that cannot even write to their row."""
     folder = processes.work_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
-    return (folder / "keepers.log").open("ab")
+    path = folder / LOG_FILE
+    # Keepers that run continue to write to the earlier file, which is then replaced by the next one.
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > LARGEST_LOG_BYTES:
+            path.replace(path.with_suffix(".log.1"))
+    return path.open("ab")

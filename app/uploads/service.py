@@ -22,6 +22,9 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.engine import Database
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
@@ -73,6 +76,9 @@ class StoredUpload(Answer):
     created_at: datetime
     removed_at: Annotated[
         datetime | None, Field(description="When the file itself was removed; its report is kept.")
+    ]
+    author: Annotated[
+        str | None, Field(description="Who sent the file; null if the service did not record it yet.")
     ]
     job: Job | None
 
@@ -217,6 +223,7 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
         session.add(found)
         session.flush()
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_RECEIVED, found, size_bytes=found.size_bytes, sha256=found.sha256)
         return UploadOutcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
@@ -224,7 +231,11 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     if shown.job is None or shown.job.state == JobState.FAILED:
         _change(session, found, said)
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_REREAD, found)
         shown = get(session, found.id)
+    else:
+        # The same bytes again change nothing, except that a removed file is back.
+        _record(session, Action.UPLOAD_RECEIVED, found, sha256=found.sha256, is_known=True)
     return UploadOutcome(shown, is_new=False)
 
 
@@ -244,8 +255,13 @@ def read_again(
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
         raise NotKept(message, problem=FILE_GONE)
     qsg_map.put_all(session, qsg or {})
+    before = _described(row)
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     _queue_ingest(session, row.id)
+    after = _described(row)
+    _record(
+        session, Action.UPLOAD_REREAD, row, **({} if before == after else {"before": before, "after": after})
+    )
     return get(session, upload_id)
 
 
@@ -255,6 +271,7 @@ def read_failed_again(session: Session, batch: str) -> int:
     failed = repository.failed_in_batch(session, batch, lock=True)
     for upload_id in failed:
         _queue_ingest(session, upload_id)
+        _record(session, Action.UPLOAD_REREAD, _found(session, upload_id), batch=batch)
     return len(failed)
 
 
@@ -271,6 +288,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
         raise _busy(shown.job.id)
     session.delete(row)
+    _record(session, Action.UPLOAD_DELETED, row, sha256=row.sha256)
     session.flush()
     if not repository.is_wanted(session, row.sha256):
         _remove_after_commit(session, [shown.sha256], data_dir=data_dir)
@@ -291,6 +309,7 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
     for row in repository.read_before(session, datetime.now(UTC) - kept):
         row.removed_at = datetime.now(UTC)
         removed.add(row.sha256)
+        _record(session, Action.UPLOAD_FILE_REMOVED, row, upload_days=kept.days, sha256=row.sha256)
     session.flush()
     # Files without a row are included; a process that was killed before its commit leaves them.
     removed |= set(files.whole_files(data_dir))
@@ -317,6 +336,15 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
             last.state, last.ended_at = JobState.FAILED, jobs.now()
             last.sentence = "Read again with more answers."
     jobs.queue(session, INGEST, upload_id=upload_id)
+
+
+def _described(row: Upload) -> dict[str, str]:
+    """Return the user's description of a file."""
+    return {"kind": row.kind, "observed_at": row.observed_at, "zone": row.zone}
+
+
+def _record(session: Session, action: Action, row: Upload, **details: object) -> None:
+    record(session, action, AuditObject("upload", row.filename, id=row.id), details)
 
 
 def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
@@ -354,6 +382,7 @@ def _new(received: StagedUpload, *, filename: str, said: UploadDetails) -> Uploa
         zone=said.zone or "",
         observed_utc=said.observed_utc,
         created_at=datetime.now(UTC),
+        author=current_actor().name,
     )
 
 

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
 from app.database.fullness import is_out_of_space
+from app.logs import current_request_id
 from app.problem_types import (
     CONTENT_TOO_LARGE,
     CROSS_ORIGIN,
@@ -129,7 +130,9 @@ class Problem(Answer):
     ] = None
     reference: Annotated[
         Omittable[str],
-        Field(description="Reference under which the operator can find the failure in the log."),
+        Field(
+            description="Identifier of the request, under which the operator can find the failure in the log; also in the header X-Request-Id."
+        ),
     ] = None
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
@@ -214,10 +217,18 @@ def _page(request: Request, problem: Problem) -> Response:
     return render(request, "errors/error.html", page, status_code=kind.status, headers=problem.headers)
 
 
+def _reference() -> str:
+    """Return the identifier of the request, which is the reference in the log and in the answer."""
+    return current_request_id() or secrets.token_hex(8)
+
+
 def unexpected(request: Request, error: Exception) -> Response:
-    """Log an unexpected error under a reference, and send the client only the reference."""
-    reference = secrets.token_hex(6)
-    logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
+    """Log an unexpected error under the identifier of the request, and send the client only the identifier."""
+    reference = _reference()
+    # `scope`, because the URL may be invalid, and without the query, which may contain secrets.
+    logger.error(
+        "Reference %s: %s %s failed", reference, request.method, request.scope["path"], exc_info=error
+    )
     detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
     problem = Problem(UNEXPECTED, detail, reference=reference)
     try:
@@ -231,8 +242,9 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 def unavailable(request: Request, error: Exception) -> Response:
     """Log that the database did not answer, and ask the client to try again."""
-    reference = secrets.token_hex(6)
-    logger.error("Reference %s: the database failed: %s", reference, error)
+    reference = _reference()
+    # The driver's message alone: that of SQLAlchemy adds the statement.
+    logger.error("Reference %s: the database failed: %s", reference, getattr(error, "orig", None) or error)
     detail = (
         "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
         f"the operator can find the failure in the log under the reference {reference}."
