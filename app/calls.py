@@ -235,17 +235,8 @@ class Call:
             self.work.count(self, self._clock() - self._start_ns)
 
 
-_WORK: ContextVar[RequestWork | None] = ContextVar("work of the request", default=None)
-
-
-@contextlib.contextmanager
-def working(work: RequestWork | None) -> Iterator[None]:
-    """Run the calls of the block on behalf of a request, or of none."""
-    token = _WORK.set(work)
-    try:
-        yield
-    finally:
-        _WORK.reset(token)
+WORK: ContextVar[RequestWork | None] = ContextVar("work of the request", default=None)
+"""The request on whose behalf calls are made; None for calls that are not limited."""
 
 
 class Overseer:
@@ -348,7 +339,7 @@ def install() -> None:
 
     @functools.wraps(original)
     async def run_sync(function: Callable[..., Any], *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as the original
-        work = _WORK.get()
+        work = WORK.get()
         if work is None:
             return await original(function, *args, **options)
         return await original(Call(work, function).run, *args, **options)

@@ -135,7 +135,9 @@ def _serve(line: str) -> None:
     if "TEST_FAILS" in asked["environment"]:
         app.main._prepare = _fail  # type: ignore[assignment]
     # Without an entry in this table, a route answers no one.
-    own = {key: rights.PUBLIC for route in router.routes for key in rights.key_of(route)}
+    own: dict[str, rights.Right] = {
+        key: rights.PUBLIC for route in router.routes for key in rights.key_of(route)
+    }
     rights.RIGHTS = {**rights.RIGHTS, **own}  # type: ignore[misc]
     original = app.main._routers
     app.main._routers = lambda: [router, *original()]
