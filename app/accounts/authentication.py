@@ -163,8 +163,10 @@ def _bearer_token(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")
-            # A client that sends other credentials has a token in mind, too: its session must not be used instead.
-            return token.strip() if scheme.lower() == "bearer" else "?"
+            # Other schemes belong to a proxy in front of the service.
+            if scheme.lower() == "bearer":
+                # Not empty: the session of a client that sends a token must not be used instead.
+                return token.strip() or "none"
     return ""
 
 
@@ -182,7 +184,7 @@ def _ask_for_sign_in(scope: Scope) -> Response:
         else "The request needs a valid API token in the header Authorization: Bearer, or the session of a browser."
     )
     response = problem_response(request, problem_of(error))
-    has_token = any(name == b"authorization" for name, _ in scope["headers"])
+    has_token = bool(_bearer_token(scope))
     response.headers["www-authenticate"] = WWW_AUTHENTICATE + (', error="invalid_token"' if has_token else "")
     response.headers["cache-control"] = NO_STORE
     return response

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import func, select, update
+from starlette.types import Receive, Scope, Send
 
 from app.accounts import sessions, users
 from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
@@ -28,7 +29,7 @@ from tests.app.accounts.support import (
     signed_in,
     user_row,
 )
-from tests.app.web.support import call
+from tests.app.web.support import Answer, call
 
 WRONG = "The user name or the password is not correct."
 
@@ -64,11 +65,15 @@ def test_sign_in_never_leads_to_another_site(site: FastAPI, to: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "password"),
-    [("planner", "purple-tree lantern 78"), ("nobody", PASSWORD), ("", ""), ("planner", ""), ("planner", "x" * 300)],
+    [
+        ("planner", "purple-tree lantern 78"),
+        ("nobody", PASSWORD),
+        ("", ""),
+        ("planner", ""),
+        ("planner", "x" * 300),
+    ],
 )
-def test_wrong_name_and_wrong_password_get_the_same_answer(
-    site: FastAPI, name: str, password: str
-) -> None:
+def test_wrong_name_and_wrong_password_get_the_same_answer(site: FastAPI, name: str, password: str) -> None:
     browser = Browser(site)
     answer = browser.sign_in(name, password)
     assert answer.status == 422
@@ -82,7 +87,7 @@ def test_unknown_user_costs_as_many_hashes_as_a_known_one(
     checked: list[str] = []
     verify = PasswordHasher.verify
 
-    def counted(self: PasswordHasher, hash: str, password: str) -> bool:  # noqa: A002 - as the library names it
+    def counted(self: PasswordHasher, hash: str, password: str) -> bool:
         checked.append(password)
         return verify(self, hash, password)
 
@@ -122,16 +127,16 @@ def test_session_cookie_over_tls_is_secure_and_bound_to_the_host(site: FastAPI) 
     assert over_tls(site, "GET", "/plans", cookie=f"cfplan-session={secret}").status == 401
 
 
-def over_tls(site: FastAPI, method: str, path: str, *, body: bytes = b"", cookie: str = ""):  # noqa: ANN201
-    async def secured(scope, receive, send) -> None:  # noqa: ANN001
+def over_tls(site: FastAPI, method: str, path: str, *, body: bytes = b"", cookie: str = "") -> Answer:
+    async def secured(scope: Scope, receive: Receive, send: Send) -> None:
         await site({**scope, "scheme": "https"}, receive, send)
 
     headers = {"content-type": "application/x-www-form-urlencoded", **({"cookie": cookie} if cookie else {})}
     return call(secured, method, path, headers=headers, chunks=[body])
 
 
-def from_address(site: FastAPI, address: str, **fields: str):  # noqa: ANN201
-    async def moved(scope, receive, send) -> None:  # noqa: ANN001
+def from_address(site: FastAPI, address: str, **fields: str) -> Answer:
+    async def moved(scope: Scope, receive: Receive, send: Send) -> None:
         await site({**scope, "client": (address, 50000)}, receive, send)
 
     return Browser(moved).post("/sign-in", **fields)  # type: ignore[arg-type]
@@ -231,9 +236,9 @@ def test_last_use_is_written_at_most_once_a_minute(site: FastAPI) -> None:
     assert last_used(site) == noted
 
 
-def last_used(site: FastAPI):  # noqa: ANN201
+def last_used(site: FastAPI) -> datetime:
     with site.state.database.session(writes=False) as session:
-        return session.scalar(select(UserSession.last_used_at))
+        return session.execute(select(UserSession.last_used_at)).scalar_one()
 
 
 def test_pages_are_shown_while_the_database_accepts_no_writes(site: FastAPI) -> None:
@@ -287,8 +292,8 @@ def test_user_is_not_locked_out_by_attempts_from_elsewhere(site: FastAPI) -> Non
     assert from_tls_address(site, "192.0.2.7", "planner", PASSWORD).status == 303
 
 
-def from_tls_address(site: FastAPI, address: str, name: str, password: str):  # noqa: ANN201
-    async def moved(scope, receive, send) -> None:  # noqa: ANN001
+def from_tls_address(site: FastAPI, address: str, name: str, password: str) -> Answer:
+    async def moved(scope: Scope, receive: Receive, send: Send) -> None:
         await site({**scope, "client": (address, 50000), "scheme": "https"}, receive, send)
 
     return Browser(moved).post("/sign-in", name=name, password=password)  # type: ignore[arg-type]
@@ -344,7 +349,10 @@ def test_checking_a_password_again_counts_as_an_attempt(site: FastAPI) -> None:
     for _ in range(MOST_OF_USER):
         assert browser.post("/sign-in/confirm", password="a wrong password").status == 422
     assert browser.post("/sign-in/confirm", password=PASSWORD).status == 429
-    assert browser.post("/account/password", current=PASSWORD, new=OTHER_PASSWORD, again=OTHER_PASSWORD).status == 422
+    assert (
+        browser.post("/account/password", current=PASSWORD, new=OTHER_PASSWORD, again=OTHER_PASSWORD).status
+        == 422
+    )
 
 
 def test_many_sign_ins_at_once_are_refused_before_they_use_all_threads(site: FastAPI) -> None:
