@@ -14,13 +14,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import routers
+from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import RIGHTS, guarded
+from app.audit import api as audit
+from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.database.engine import Database, DatabaseUnusable, configured_url
+from app.database.fullness import has_no_space
+from app.database.limits import OF_REQUESTS
+from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -28,7 +33,10 @@ from app.fits import api as curves
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
+from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
+from app.monitoring import api as monitoring
+from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
@@ -52,6 +60,7 @@ from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
+from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
@@ -85,10 +94,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
@@ -110,14 +123,18 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
-    app.state.watcher.start()
-    app.state.schedule.start()
-    yield
-    await run_in_threadpool(app.state.schedule.stop)
-    await run_in_threadpool(app.state.watcher.stop)
-    await run_in_threadpool(app.state.accounts.close)
-    app.state.database.close()
+    # First, because connections to the database are counted.
+    with monitoring.joined():
+        await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
+        app.state.database.is_prepared_by(app.state.patient_database)
+        app.state.overseer.start()
+        app.state.leader.start()
+        yield
+        await run_in_threadpool(app.state.leader.stop)
+        app.state.overseer.stop()
+        await run_in_threadpool(app.state.accounts.close)
+        app.state.database.close()
+        app.state.patient_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -139,6 +156,8 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    overseer = Overseer(settings.request_cpu_s)
+    calls.install()
     app = FastAPI(
         title="cfplan",
         version=CORE_VERSION,
@@ -149,17 +168,24 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, overseer),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(configured_url(settings))
+    url = configured_url(settings)
+    app.state.database = Database(url, waits=OF_REQUESTS)
+    app.state.write_turns = write_turns()
+    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
+    app.state.patient_database = Database(url)
     app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.oidc_provider = _oidc_provider(settings)
-    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    app.state.overseer = overseer
     errors.install(app)
+    monitoring.install(app)
     openapi.install(
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
@@ -189,6 +215,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        audit.router,
         jobs.router,
         usage.router,
         curves.router,
@@ -202,6 +229,7 @@ def _routers() -> list[APIRouter]:
         search.router,
         accounts.router,
         health,
+        monitoring.router,
         reference_api.router,
         api_docs.router,
         chart_script.router,
@@ -209,15 +237,17 @@ def _routers() -> list[APIRouter]:
     ]
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
-    """Return the middleware, outermost first; the security headers are outside, so that every answer has them."""
+def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
+    """Return the middleware, outermost first; identifier and headers are outside, so that every answer has them."""
     return [
         # Outermost: all others see the client's address and scheme.
         *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
+        Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
@@ -235,4 +265,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
             ),
         ),
         Middleware(PagesInTurn),
+        Middleware(RouteOfRequest),
     ]

@@ -9,6 +9,7 @@ def page_routers() -> list[APIRouter]:
     """Return the routers of all pages."""
     from app.accounts.oidc_pages import router as oidc
     from app.accounts.pages import router as accounts
+    from app.audit.pages import router as audit
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
     from app.clusters.load_pages import router as cluster_load
@@ -63,6 +64,7 @@ def page_routers() -> list[APIRouter]:
         cluster_decisions,
         cluster_load,
         waiting,
+        audit,
         search,
         published,
         documentation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -19,6 +20,30 @@ from planner_core.units import GIB, MIB
 
 class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
+
+
+class LogFormat(StrEnum):
+    """The format of log lines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least severe records that are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class AccessLog(StrEnum):
+    """The requests in the access log."""
+
+    OFF = "off"
+    ON = "on"
+    ALL = "all"
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -75,12 +100,27 @@ class Settings(BaseSettings):
         le=36_500,
         description="Days for which a deleted plan can be restored; after that it is removed permanently.",
     )
+    approval: bool = Field(
+        default=False,
+        description="Whether the texts for z/OS of a plan need the approval of a second person.",
+    )
     host: str = Field(
         default="127.0.0.1",
         description="Address to listen on. With the default, only this machine can connect.",
     )
     port: int = Field(
         default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="Number of processes that answer requests. 0 starts one for each processor core that the service may use.",
+    )
+    request_cpu_s: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds of processor time after which a request is stopped. 0 means no limit.",
     )
     # NoDecode: pydantic-settings would otherwise expect JSON in the environment.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -260,6 +300,12 @@ class Settings(BaseSettings):
         ge=1,
         description="Seconds without a heartbeat after which reading an upload is restarted.",
     )
+    job_nice: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far jobs give way to requests when both need a processor core: the nice value of their processes.",
+    )
     night_hour: Annotated[int | None, NoDecode] = Field(
         default=2,
         ge=0,
@@ -301,6 +347,20 @@ class Settings(BaseSettings):
         default=1400,
         ge=0,
         description="Responses longer than this many bytes are compressed for clients that accept gzip.",
+    )
+
+    log_format: LogFormat = Field(
+        default=LogFormat.TEXT, description="Format of log lines: text, or json for one JSON object in each line."
+    )
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        description="Least severe messages that are logged: debug, info, warning or error.",
+    )
+    access_log: AccessLog = Field(
+        default=AccessLog.ON,
+        description=(
+            "Whether each request is logged: on, off, or all, which includes health checks, scrapes of metrics and static files."
+        ),
     )
 
     @field_validator("allowed_hosts", mode="before")

@@ -24,6 +24,7 @@ Right: TypeAlias = Role | Literal["public"]
 _TABLE: Mapping[Right, str] = {
     PUBLIC: """
         GET /healthz
+        GET /readyz
         GET /sign-in
         POST /sign-in
         GET /sign-in/oidc
@@ -36,6 +37,7 @@ _TABLE: Mapping[Right, str] = {
     """,
     Role.VIEWER: """
         GET /
+        GET /metrics
         GET /account
         GET /account/password
         POST /account/password
@@ -63,6 +65,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/plans/{name}
         GET /api/v1/plans/{name}/versions
         GET /api/v1/plans/{name}/versions/{number}
+        GET /api/v1/plans/{name}/versions/{number}/approval
         GET /api/v1/plans/{name}/diff
         GET /api/v1/plans/{name}/document
         GET /api/v1/plans/{name}/policy
@@ -218,6 +221,8 @@ _TABLE: Mapping[Right, str] = {
         PUT /api/v1/plans/{name}
         DELETE /api/v1/plans/{name}
         POST /api/v1/plans/{name}/restore
+        POST /api/v1/plans/{name}/versions/{number}/approval
+        DELETE /api/v1/plans/{name}/versions/{number}/approval
         POST /api/v1/plans/{name}/scenarios
         PUT /api/v1/plans/{name}/scenarios/{scenario}
         DELETE /api/v1/plans/{name}/scenarios/{scenario}
@@ -230,6 +235,8 @@ _TABLE: Mapping[Right, str] = {
         POST /plans/{name}/edit
         POST /plans/{name}/take-over
         POST /plans/{name}/delete
+        POST /plans/{name}/versions/{number}/approve
+        POST /plans/{name}/versions/{number}/withdraw-approval
         POST /plans/{name}/restore
         POST /plans/{name}/rename
         POST /plans/{name}/acknowledge
@@ -268,6 +275,11 @@ _TABLE: Mapping[Right, str] = {
         POST /simulated-data/remove
     """,
     Role.ADMINISTRATOR: """
+        GET /audit
+        GET /audit.csv
+        GET /api/v1/audit
+        GET /api/v1/audit/export
+
         GET /users
         GET /users.csv
         POST /users

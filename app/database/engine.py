@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    ExceptionContext,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
-from app.problem_types import DATABASE_UNAVAILABLE
+from app import logs
+from app.database.fullness import is_out_of_space
+from app.database.limits import (
+    PATIENT,
+    WRITERS_AT_ONCE,
+    Outage,
+    Waits,
+    lock_wait_s,
+    network_options,
+    server_options,
+    waited_for_turn,
+)
+from app.database.transactions import COMMITTING
+from app.problem_types import DATABASE_UNAVAILABLE, INSUFFICIENT_STORAGE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
@@ -24,23 +49,35 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "a7d3e5f1c9b4"
+SCHEMA_REVISION = "e1a7c4d9b3f6"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
 SQLITE_FILE = "cfplan.db"
 IN_MEMORY = (None, "", ":memory:")
 """Names of SQLite databases without a file."""
-BUSY_TIMEOUT_MS = 15_000
-"""Time that a writer on SQLite waits for another writer."""
 CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Number of connections that stay open, and number of additional ones if all are busy; the sum is the number of threads
-of the service.
+"""Number of reading connections that stay open, and number of additional ones if all are busy; the sum is the number of
+threads of the service.
 """
+WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT_ONCE
+"""The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
+the connections of readers.
+"""
+NEW_FILE_S = 2.0
+"""Seconds after which an empty file of SQLite is not one that another process is about to fill."""
+NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Try again in a few seconds."
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
-WRITES = "cfplan_writes"
+READERS = "cfplan_readers"
+"""The execution option that names the engine for reading beside a transaction that writes."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
+
+
+class DatabaseFull(PlannerError):
+    """There is no space left for the database; nothing of the transaction was stored."""
+
+    problem = INSUFFICIENT_STORAGE
 
 
 class DatabaseUnusable(PlannerError):
@@ -112,30 +149,66 @@ def configured_url(settings: Settings) -> URL:
 class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
-    def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
-        """Store the URL; `migrates` states whether to upgrade the schema automatically; None means only on SQLite."""
+    def __init__(self, url: URL, *, migrates: bool | None = None, waits: Waits = PATIENT) -> None:
+        """Store the arguments.
+
+        Args:
+            url: The database.
+            migrates: Whether to upgrade the schema automatically; None means only on SQLite.
+            waits: How long transactions wait.
+        """
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
         self._lock = threading.Lock()
         self._is_ready = False
-        self.engine = _engine(url)
-        weakref.finalize(self, self.engine.dispose)  # closes the connections of a discarded application
-        self._writing = self.engine.execution_options(**{WRITES: True})
+        self._waits = waits
+        self._outage = Outage()
+        self._is_full = False
+        self.engine = _engine(url, waits, self._outage, writes=False)
+        self._writing = _engine(url, waits, self._outage, writes=True).execution_options(
+            **{READERS: self.engine}
+        )
+        event.listen(self._writing, "handle_error", self._on_write_error)
+        event.listen(self._writing, "commit", self._on_commit)
+        for engine in (self.engine, self._writing):
+            weakref.finalize(self, engine.dispose)  # closes the connections of a discarded application
+
+    def _on_write_error(self, context: ExceptionContext) -> None:
+        if is_out_of_space(context.original_exception, self.folder):
+            self._is_full = True
+            message = "There is no space left on the disk of the database. Nothing was changed. Free some space, and then try again."
+            raise DatabaseFull(message) from context.original_exception
+
+    def _on_commit(self, _connection: Connection) -> None:
+        self._is_full = False
 
     def prepare(self) -> None:
         """Upgrade the schema, or check its revision, once before the first use.
 
         Raises:
-            DatabaseUnusable: The schema has another revision, and is not upgraded automatically.
+            DatabaseUnusable: The schema has another revision, and is not upgraded automatically; or another thread has
+                waited for the database for too long.
         """
-        if not self._is_ready:
-            with self._lock:
-                self._prepare()
+        if self._is_ready:
+            return
+        # Each thread would otherwise wait for the database after the one before it has waited in vain.
+        if not self._lock.acquire(timeout=self._waits.pool_s):
+            raise DatabaseUnusable(NO_ANSWER)
+        try:
+            self._prepare()
+        finally:
+            self._lock.release()
+
+    def is_prepared_by(self, another: Database) -> None:
+        """Adopt the schema that another object for the same database has checked or upgraded."""
+        another.prepare()
+        self._is_ready = True
 
     def _prepare(self) -> None:
         if self._is_ready:  # prepared by another thread in the meantime
             return
+        self._refuse_empty_file()
         # A command imports only its own feature: without the tables of the others, SQLAlchemy fails at the first write
         # to a table that refers to one of them. Imported here because the modules of tables import this package.
         import app.tables  # noqa: F401
@@ -153,11 +226,22 @@ class Database:
 
         A writer on SQLite takes the lock with its first statement. SQLite refuses to promote a reader to a writer if
         another connection has written in the meantime.
+
+        Raises:
+            DatabaseUnusable: The database has stopped answering, or has another schema.
         """
+        if self._outage.is_refused():
+            raise DatabaseUnusable(NO_ANSWER)
         self.prepare()
-        with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
+        engine = self._writing if writes else self.engine
+        with Session(engine, expire_on_commit=False) as session:
             yield session
-            session.commit()
+            if writes:
+                session.flush()  # can take long for many rows, and may be interrupted
+                with COMMITTING.get()():
+                    session.commit()
+            else:
+                session.commit()
 
     @property
     def is_missing(self) -> bool:
@@ -167,6 +251,38 @@ class Database:
             and self.url.database not in IN_MEMORY
             and not Path(str(self.url.database)).exists()
         )
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file of SQLite; None for a server."""
+        if not self.is_sqlite or self.url.database in IN_MEMORY:
+            return None
+        return Path(str(self.url.database)).absolute().parent
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the last transaction that wrote failed because there was no space left."""
+        return self._is_full
+
+    def _refuse_empty_file(self) -> None:
+        """Refuse a file of SQLite without content.
+
+        A missing file is a new installation. An empty file is a database that was lost, for example when a disk was full
+        or a copy failed: with new tables in it, the loss would show only as missing plans.
+        """
+        if self.folder is None:
+            return
+        path = Path(str(self.url.database))
+        # Another process that creates the database may have opened its file and not yet written to it.
+        end = time.monotonic() + NEW_FILE_S
+        while path.exists() and path.stat().st_size == 0:
+            if time.monotonic() > end:
+                message = (
+                    f"The database {str(path)!r} is empty (0 bytes): its content was lost. Restore it from a backup. To start "
+                    "without stored plans, delete this file."
+                )
+                raise DatabaseUnusable(message)
+            time.sleep(0.05)
 
     def revision(self) -> str | None:
         """Return the revision of the schema, or None if the database has no tables of cfplan."""
@@ -202,6 +318,7 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+        self._writing.dispose()
 
     @contextmanager
     def _migrating(self) -> Iterator[Config]:
@@ -260,6 +377,7 @@ def open_database(
         DatabaseUnusable: The database does not answer, or its file is damaged.
     """
     settings = settings or read_settings()
+    logs.configure_for_command(settings)
     database = Database(configured_url(settings), migrates=migrates)
     try:
         yield database, settings
@@ -275,6 +393,13 @@ def open_database(
         raise DatabaseUnusable(message) from None
     finally:
         database.close()
+
+
+def reading_engine(session: Session) -> Engine:
+    """Return the engine for transactions that read beside the transaction of a session."""
+    engine = session.get_bind().engine
+    readers: Engine = engine.get_execution_options().get(READERS, engine)
+    return readers
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -300,24 +425,78 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(alembic_config())
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
+    size, more = (
+        (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
+    )
+    # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
+    options: dict[str, Any] = {"hide_parameters": True}
     if url.get_backend_name() != "sqlite":
-        return create_engine(
-            url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS, pool_pre_ping=True,
-            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+        engine = create_engine(
+            url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,
+            connect_args={**network_options(waits), "options": server_options(waits)}, **options,
         )  # fmt: skip
-    engine = create_engine(url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS)
-    event.listen(engine, "connect", _on_sqlite_connect)
-    event.listen(engine, "begin", _on_sqlite_begin)
+        _limit_answers(engine, waits, outage)
+        return engine
+    if url.database not in IN_MEMORY:
+        options |= {"pool_size": size, "max_overflow": more, "pool_timeout": waits.pool_s}
+    engine = create_engine(url, **options)
+
+    def on_error(context: ExceptionContext) -> None:
+        # With a write-ahead log, readers never wait for writers. If one has waited, a program has locked the file itself,
+        # and all of them would wait.
+        code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
+        if (
+            code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+            and not writes
+            and waits.answer_s is not None
+        ):
+            outage.begin()
+
+    def on_begin(connection: Connection) -> None:
+        if not writes:
+            connection.exec_driver_sql("BEGIN")
+            return
+        waited = waited_for_turn.get()
+        if waited:
+            _set_busy_timeout(connection, lock_wait_s(waits))
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        finally:
+            if waited:
+                _set_busy_timeout(connection, waits.lock_s)
+
+    event.listen(engine, "connect", lambda connection, _record: _on_sqlite_connect(connection, waits))
+    event.listen(engine, "begin", on_begin)
+    event.listen(engine, "commit", lambda _connection: outage.end())
+    event.listen(engine, "handle_error", on_error)
     return engine
 
 
-def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+def _limit_answers(engine: Engine, waits: Waits, outage: Outage) -> None:
+    """Limit the waits of connections to PostgreSQL."""
+
+    def connect(_dialect: object, _record: object, arguments: Any, parameters: Any) -> Any:  # noqa: ANN401
+        # Imported here because the commands of an installation with SQLite do not need the driver.
+        from app.database.psycopg_connection import connected
+
+        return connected(arguments, parameters, answer_s=waits.answer_s, outage=outage)
+
+    def begin(connection: Connection) -> None:
+        if waits.statement_s is not None and waited_for_turn.get():
+            limit_ms = round(lock_wait_s(waits) * 1000)
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {limit_ms}")
+
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "begin", begin)
+
+
+def _on_sqlite_connect(connection: Any, waits: Waits) -> None:  # noqa: ANN401 - the driver's own
     """Turn off the driver's own transactions on a connection, because they begin too late and end too early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
-        f"busy_timeout={BUSY_TIMEOUT_MS}",
+        f"busy_timeout={waits.lock_s * 1000:.0f}",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
@@ -326,6 +505,5 @@ def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN40
     cursor.close()
 
 
-def _on_sqlite_begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+def _set_busy_timeout(connection: Connection, seconds: float) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={seconds * 1000:.0f}")

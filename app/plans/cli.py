@@ -216,19 +216,29 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> int:
+    from app.database.engine import open_database
     from app.plans import answers, service
+    from app.plans.release import Release
     from app.plans.schemas import PlanHistory
 
     name, number, output = arguments.name, arguments.version, arguments.output
-    with _session(writes=False) as session:
+    with open_database() as (database, settings), database.session(writes=False) as session:
         if output in TEXTS:
-            write(service.get_output(session, name, output, number=number).text)
+            release = Release.of(database, settings)
+            found = service.get_output(session, name, output, number=number)
+            release.check(session, name, found)
+            release.record_version(name, found, {output: found.text})
+            write(found.text)
             return EXIT_OK
         if output == "versions":
             write_json(PlanHistory(name, service.list_versions(session, name)).as_json())
             return EXIT_OK
         version = service.get_version(session, name, number) if number else service.get_plan(session, name)
-        text = version.document_json if output == "document" else answers.version_json(version).decode()
+        text = (
+            version.document_json
+            if output == "document"
+            else answers.version_json(version, service.get_acknowledgments(session, version)).decode()
+        )
     write_json(json.loads(text))
     return EXIT_OK
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -65,7 +64,7 @@ async def upload(
     async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
         if len(arrived.files) != 1:
             raise upload_invalid(FieldProblem("", "Send one file in each request."))
-        (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said, batch=batch)
+        (outcome,) = await arrivals.kept(request, arrived, said, batch=batch)
     response.headers["location"] = f"{root_path(request)}/api/v1/uploads/{outcome.upload.id}"
     if not outcome.is_new:
         response.status_code = 200

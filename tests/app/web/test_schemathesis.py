@@ -48,15 +48,19 @@ NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs
 MEASURED = "structures/{qsg}/{structure}"
 RUNNING = ("lint", "merge", "diff", "plan-from-running")
 WHAT_IF = [("POST", f"/api/v1/whatif/{question.verb}") for question in QUESTIONS]
+AUDIT = "/api/v1/audit"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
         ("GET", path)
-        for path in ("/healthz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
+        for path in ("/healthz", "/readyz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
     ),
     *(("GET", path) for path in ("/api/v1/plans", "/api/v1/deleted-plans")),
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),
     *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
+    *((method, f"{STORED}/versions/{{number}}/approval") for method in ("GET", "POST", "DELETE")),
+    ("GET", AUDIT),
+    ("GET", f"{AUDIT}/export"),
     ("POST", f"{STORED}/restore"),
     *((method, f"{STORED}/scenarios") for method in ("GET", "POST")),
     *((method, f"{STORED}/scenarios/{{scenario}}") for method in ("GET", "PUT", "DELETE")),
@@ -123,7 +127,7 @@ HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith(("/api/v1/plans", USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs", f"{TOKENS}/"))
+    if path.startswith(("/api/v1/plans", AUDIT, USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs", f"{TOKENS}/"))
     or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
     or (method, path) in HAS_BODY
 ]

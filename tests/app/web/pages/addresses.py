@@ -34,6 +34,9 @@ PAGES: Mapping[str, int] = {
     **dict.fromkeys(TABLES, 200),
     "/docs": 200,
     **dict.fromkeys((*ARTICLES, *FIRST_PARTS), 200),  # all parts are in tests/app/documentation
+    "/audit": 200,
+    "/audit?since=2026-11-27&who=anna&action=plan.saved&object=SQ03&before=9": 200,
+    "/audit?since=yesterday": 422,
     "/uploads": 200,
     "/uploads?batch=none&state=failed": 200,
     "/new-upload": 200,

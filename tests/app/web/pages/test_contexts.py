@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from jinja2 import UndefinedError, meta, nodes
 
 from app.accounts.pages import AccountPage, PasswordPage, SignInPage, UserPage, UsersPage
+from app.audit.pages import AuditPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
@@ -89,6 +90,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "fits/levels.html": CfLevelsPage,
     "fits/list.html": CurvesPage,
     "fleet/overview.html": OverviewPage,
+    "audit/list.html": AuditPage,
     "documentation/article.html": ArticlePage,
     "documentation/contents.html": DocumentationContentsPage,
     "errors/error.html": ErrorPage,
