@@ -350,7 +350,8 @@ class Settings(BaseSettings):
     )
 
     log_format: LogFormat = Field(
-        default=LogFormat.TEXT, description="Format of log lines: text, or json for one JSON object in each line."
+        default=LogFormat.TEXT,
+        description="Format of log lines: text, or json for one JSON object in each line.",
     )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,
