@@ -74,7 +74,8 @@ def test_pages_show_no_text_until_the_approval(site: FastAPI, address: str) -> N
 
 
 @pytest.mark.parametrize(
-    "address", ["/plans/SQ03/versions/1/files/policy", "/whatif/smds?plan=SQ03", "/whatif/smds?plan=SQ03&as=all"]
+    "address",
+    ["/plans/SQ03/versions/1/files/policy", "/whatif/smds?plan=SQ03", "/whatif/smds?plan=SQ03&as=all"],
 )
 def test_files_are_refused_until_the_approval(site: FastAPI, address: str) -> None:
     assert_refused_page(signed_in(site, "bert").get(address))
