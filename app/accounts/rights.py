@@ -24,14 +24,20 @@ Right: TypeAlias = Role | Literal["public"]
 _TABLE: Mapping[Right, str] = {
     PUBLIC: """
         GET /healthz
+        GET /readyz
         GET /sign-in
         POST /sign-in
+        GET /sign-in/oidc
+        GET /sign-in/oidc/again
+        GET /sign-in/oidc/callback
+        GET /sign-in/oidc/sign-out
         GET /assets/plotly/plotly.min.js
         MOUNT /assets/swagger-ui
         MOUNT /static
     """,
     Role.VIEWER: """
         GET /
+        GET /metrics
         GET /account
         GET /account/password
         POST /account/password
@@ -79,6 +85,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/uploads
         GET /api/v1/uploads/{number}
         GET /api/v1/uploads/{number}/report
+        GET /api/v1/upload-files
         GET /api/v1/qsg-map
         GET /api/v1/jobs/{number}
         GET /api/v1/jobs/{number}/log
@@ -163,6 +170,7 @@ _TABLE: Mapping[Right, str] = {
         POST /plan-from-running
         GET /uploads
         GET /uploads/{upload_id}
+        GET /upload-files
         GET /qsg-map
         GET /usage
         GET /usage.csv
@@ -253,6 +261,8 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/uploads
         POST /api/v1/uploads/{number}/ingest
         DELETE /api/v1/uploads/{number}
+        POST /api/v1/upload-files/{sha256}
+        DELETE /api/v1/upload-files/{sha256}
         PUT /api/v1/qsg-map/{system_id}/{queue_manager}
         DELETE /api/v1/qsg-map/{system_id}/{queue_manager}
         POST /api/v1/nightly-runs
@@ -262,6 +272,8 @@ _TABLE: Mapping[Right, str] = {
         POST /uploads/{upload_id}/ingest
         POST /uploads/retry
         POST /uploads/{upload_id}/delete
+        POST /upload-files/register
+        POST /upload-files/remove
         POST /qsg-map
         POST /qsg-map/remove
         POST /nights

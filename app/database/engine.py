@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app import logs
+from app.data_folder import in_use
+from app.database import copies
+from app.database.fullness import is_out_of_space
 from app.database.limits import (
     PATIENT,
     WRITERS_AT_ONCE,
@@ -35,8 +40,8 @@ from app.database.limits import (
     waited_for_turn,
 )
 from app.database.transactions import COMMITTING
-from app.problem_types import DATABASE_UNAVAILABLE
-from app.settings import Settings, read_settings
+from app.problem_types import DATABASE_UNAVAILABLE, INSUFFICIENT_STORAGE
+from app.settings import DEFAULT_COPIES_KEPT, Settings, read_settings
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -61,13 +66,20 @@ WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT
 """The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
 the connections of readers.
 """
+NEW_FILE_S = 2.0
+"""Seconds after which an empty file of SQLite is not one that another process is about to fill."""
 NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Try again in a few seconds."
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
-WRITES = "cfplan_writes"
-DATABASE = "cfplan_database"
-"""The key of `Session.info` under which the database of a session is stored."""
+READERS = "cfplan_readers"
+"""The execution option that names the engine for reading beside a transaction that writes."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
+
+
+class DatabaseFull(PlannerError):
+    """There is no space left for the database; nothing of the transaction was stored."""
+
+    problem = INSUFFICIENT_STORAGE
 
 
 class DatabaseUnusable(PlannerError):
@@ -108,28 +120,79 @@ def database_url(given: str, *, data_dir: Path) -> URL:
     return url.set(drivername=DRIVERS[kind])
 
 
+def configured_url(settings: Settings) -> URL:
+    """Return the URL that the settings define, with the password from their file.
+
+    Raises:
+        DatabaseUnusable: As for `database_url`; the file cannot be read, is empty, or the URL has a password too.
+    """
+    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    if not settings.database_password_file:
+        return url
+    variable = "CFPLAN_DATABASE_PASSWORD_FILE"
+    if url.get_backend_name() == "sqlite" or url.password is not None:
+        message = (
+            f"{variable} is only for a database server whose URL has no password. Remove one of the two."
+        )
+        raise DatabaseUnusable(message)
+    try:
+        password = Path(settings.database_password_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        message = f"{variable}: {settings.database_password_file} cannot be read: {reason}."
+        raise DatabaseUnusable(message) from None
+    password = password.removesuffix("\n").removesuffix("\r")
+    if not password:
+        message = f"{variable}: {settings.database_password_file} is empty."
+        raise DatabaseUnusable(message)
+    return url.set(password=password)
+
+
 class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
-    def __init__(self, url: URL, *, migrates: bool | None = None, waits: Waits = PATIENT) -> None:
+    def __init__(
+        self,
+        url: URL,
+        *,
+        migrates: bool | None = None,
+        waits: Waits = PATIENT,
+        copies_kept: int = DEFAULT_COPIES_KEPT,
+    ) -> None:
         """Store the arguments.
 
         Args:
             url: The database.
             migrates: Whether to upgrade the schema automatically; None means only on SQLite.
             waits: How long transactions wait.
+            copies_kept: Copies of an SQLite file made before a migration that are kept; 0 makes none.
         """
         self.url = url
+        self.copies_kept = copies_kept
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
         self._lock = threading.Lock()
         self._is_ready = False
         self._waits = waits
         self._outage = Outage()
+        self._is_full = False
         self.engine = _engine(url, waits, self._outage, writes=False)
-        self._writing = _engine(url, waits, self._outage, writes=True)
+        self._writing = _engine(url, waits, self._outage, writes=True).execution_options(
+            **{READERS: self.engine}
+        )
+        event.listen(self._writing, "handle_error", self._on_write_error)
+        event.listen(self._writing, "commit", self._on_commit)
         for engine in (self.engine, self._writing):
             weakref.finalize(self, engine.dispose)  # closes the connections of a discarded application
+
+    def _on_write_error(self, context: ExceptionContext) -> None:
+        if is_out_of_space(context.original_exception, self.folder):
+            self._is_full = True
+            message = "There is no space left on the disk of the database. Nothing was changed. Free some space, and then try again."
+            raise DatabaseFull(message) from context.original_exception
+
+    def _on_commit(self, _connection: Connection) -> None:
+        self._is_full = False
 
     def prepare(self) -> None:
         """Upgrade the schema, or check its revision, once before the first use.
@@ -156,6 +219,7 @@ class Database:
     def _prepare(self) -> None:
         if self._is_ready:  # prepared by another thread in the meantime
             return
+        self._refuse_empty_file()
         # A command imports only its own feature: without the tables of the others, SQLAlchemy fails at the first write
         # to a table that refers to one of them. Imported here because the modules of tables import this package.
         import app.tables  # noqa: F401
@@ -181,7 +245,7 @@ class Database:
             raise DatabaseUnusable(NO_ANSWER)
         self.prepare()
         engine = self._writing if writes else self.engine
-        with Session(engine, expire_on_commit=False, info={DATABASE: self}) as session:
+        with Session(engine, expire_on_commit=False) as session:
             yield session
             if writes:
                 session.flush()  # can take long for many rows, and may be interrupted
@@ -189,6 +253,13 @@ class Database:
                     session.commit()
             else:
                 session.commit()
+
+    @contextmanager
+    def connection(self, *, writes: bool) -> Iterator[Connection]:
+        """Open a connection with one transaction, whatever the revision of the schema; for backups and restores."""
+        engine = self._writing if writes else self.engine
+        with engine.connect() as connection, connection.begin():
+            yield connection
 
     @property
     def is_missing(self) -> bool:
@@ -199,10 +270,42 @@ class Database:
             and not Path(str(self.url.database)).exists()
         )
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file of SQLite; None for a server."""
+        if not self.is_sqlite or self.url.database in IN_MEMORY:
+            return None
+        return Path(str(self.url.database)).absolute().parent
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the last transaction that wrote failed because there was no space left."""
+        return self._is_full
+
+    def _refuse_empty_file(self) -> None:
+        """Refuse a file of SQLite without content.
+
+        A missing file is a new installation. An empty file is a database that was lost, for example when a disk was full
+        or a copy failed: with new tables in it, the loss would show only as missing plans.
+        """
+        if self.folder is None:
+            return
+        path = Path(str(self.url.database))
+        # Another process that creates the database may have opened its file and not yet written to it.
+        end = time.monotonic() + NEW_FILE_S
+        while path.exists() and path.stat().st_size == 0:
+            if time.monotonic() > end:
+                message = (
+                    f"The database {str(path)!r} is empty (0 bytes): its content was lost. Restore it from a backup. To start "
+                    "without stored plans, delete this file."
+                )
+                raise DatabaseUnusable(message)
+            time.sleep(0.05)
+
     def revision(self) -> str | None:
         """Return the revision of the schema, or None if the database has no tables of cfplan."""
         with self.engine.connect() as connection:
-            return _revision(connection)
+            return revision_of(connection)
 
     def check(self) -> None:
         """Query the database, and raise the errors that a request would encounter."""
@@ -220,14 +323,14 @@ class Database:
             except OSError as error:
                 message = f"The database cannot be used: the folder {str(folder)!r} cannot be created: {error.strerror}."
                 raise DatabaseUnusable(message) from None
-        with self._migrating() as config:
+        with self._migrating(revision) as config:
             command.upgrade(config, revision)
 
     def downgrade(self, revision: str) -> None:
         """Downgrade the schema to a revision in one transaction."""
         from alembic import command
 
-        with self._migrating() as config:
+        with self._migrating(revision) as config:
             command.downgrade(config, revision)
 
     def close(self) -> None:
@@ -236,7 +339,7 @@ class Database:
         self._writing.dispose()
 
     @contextmanager
-    def _migrating(self) -> Iterator[Config]:
+    def _migrating(self, target: str) -> Iterator[Config]:
         with _MIGRATING, self._writing.connect() as connection:
             if self.is_sqlite:
                 # Rebuilding a table would otherwise empty the tables that refer to it. The pragma has no effect inside
@@ -250,6 +353,7 @@ class Database:
                             text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}
                         )
                     self._refuse_a_later_schema(connection)
+                    self._copy_before_migration(connection, target)
                     yield alembic_config(connection)
                     if self.is_sqlite and connection.execute(text("PRAGMA foreign_key_check")).first():
                         message = "The migration left rows with invalid references, so it was rolled back."
@@ -259,23 +363,45 @@ class Database:
                     raw.execute("PRAGMA foreign_keys=ON")
                     raw.close()
 
+    def _copy_before_migration(self, connection: Connection, target: str) -> None:
+        """Copy the file of SQLite. The caller's transaction keeps other processes from writing to it meanwhile."""
+        found = revision_of(connection)
+        is_file = self.is_sqlite and self.url.database not in IN_MEMORY
+        if (
+            is_file
+            and self.copies_kept
+            and found not in (None, SCHEMA_REVISION if target == "head" else target)
+        ):
+            copies.copy_before_migration(Path(str(self.url.database)), str(found), kept=self.copies_kept)
+
     def _refuse_a_later_schema(self, connection: Connection) -> None:
-        found = _revision(connection)
-        known = {script.revision for script in _scripts().walk_revisions()}
-        if found is not None and found not in known:
+        found = revision_of(connection)
+        if found is not None and not knows_revision(found):
             message = f"The database has revision {found}, which this version of cfplan does not know: a later version has used it. Install that version again, or restore a backup made before it was used."
             raise DatabaseUnusable(message)
 
     def _refuse_another_schema(self) -> None:
         with self.engine.connect() as connection:
             self._refuse_a_later_schema(connection)
-            found = _revision(connection)
+            found = revision_of(connection)
         state = f"has revision {found}" if found else "is empty"
         message = (
             f"The database {state}; this version of cfplan needs revision {SCHEMA_REVISION}. "
             "Run `cfplan migrate`, or start with `cfplan serve --migrate`."
         )
         raise DatabaseUnusable(message)
+
+
+def knows_revision(revision: str) -> bool:
+    """Return whether this version of cfplan has the migration to a revision."""
+    return revision in {script.revision for script in _scripts().walk_revisions()}
+
+
+def database_of(settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT) -> Database:
+    """Return the database that the settings name, not opened yet."""
+    return Database(
+        configured_url(settings), migrates=migrates, waits=waits, copies_kept=settings.migration_copies
+    )
 
 
 @contextmanager
@@ -290,11 +416,14 @@ def open_database(
 
     Raises:
         DatabaseUnusable: The database does not answer, or its file is damaged.
+        DataFolderBusy: The data folder is being restored.
     """
     settings = settings or read_settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    logs.configure_for_command(settings)
+    database = database_of(settings, migrates=migrates)
     try:
-        yield database, settings
+        with in_use(settings.data_dir):
+            yield database, settings
     except DBAPIError as error:
         if not is_unusable(error):
             raise
@@ -309,6 +438,13 @@ def open_database(
         database.close()
 
 
+def reading_engine(session: Session) -> Engine:
+    """Return the engine for transactions that read beside the transaction of a session."""
+    engine = session.get_bind().engine
+    readers: Engine = engine.get_execution_options().get(READERS, engine)
+    return readers
+
+
 def alembic_config(connection: Connection | None = None) -> Config:
     """Return the configuration of Alembic, with the folder of migrations and the connection."""
     from alembic.config import Config
@@ -320,7 +456,8 @@ def alembic_config(connection: Connection | None = None) -> Config:
     return config
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of the schema, or None if the database has no tables of cfplan."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.scalar(text("SELECT version_num FROM alembic_version"))
@@ -336,7 +473,8 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
-    options: dict[str, Any] = {"execution_options": {WRITES: writes}}
+    # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
+    options: dict[str, Any] = {"hide_parameters": True}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,

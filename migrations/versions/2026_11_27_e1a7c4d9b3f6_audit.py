@@ -1,6 +1,6 @@
 """The audit trail, authors, approvals.
 
-Authors of rows that are stored already are unknown. Revises: e1a5c9d3f7b2.
+Authors of rows that are stored already are unknown. Revises: a7d3e5f1c9b4.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "e1a7c4d9b3f6"
-down_revision = "e1a5c9d3f7b2"
+down_revision = "a7d3e5f1c9b4"
 branch_labels = None
 depends_on = None
 

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from jinja2 import UndefinedError, meta, nodes
 
+from app.accounts.pages import AccountPage, PasswordPage, SignInPage, UserPage, UsersPage
 from app.audit.pages import AuditPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
@@ -53,6 +54,7 @@ from app.scenarios.pages import (
 from app.search.pages import SearchPage
 from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
+from app.uploads.file_pages import UploadFilesPage
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.usage.pages import QueuePage, UsageListPage, UsagePage
 from app.usage.plan_pages import PlanFromUsagePage
@@ -75,6 +77,11 @@ from tests.app.web.pages.addresses import PAGES, html
 from tests.app.web.support import send_json
 
 CONTEXTS: dict[str, type[Page]] = {
+    "accounts/account.html": AccountPage,
+    "accounts/password.html": PasswordPage,
+    "accounts/sign_in.html": SignInPage,
+    "accounts/user.html": UserPage,
+    "accounts/users.html": UsersPage,
     "api_docs.html": ApiDocsPage,
     "api_try.html": ApiTryPage,
     "clusters/decide.html": DecidePage,
@@ -126,6 +133,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "scenarios/list.html": ScenariosPage,
     "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
+    "uploads/files.html": UploadFilesPage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,
@@ -162,6 +170,8 @@ USAGE_PAGES = (
 NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/app/plans/pages sends these forms."""
+OF_ACCOUNTS = {name for name in CONTEXTS if name.startswith("accounts/")}
+"""Pages that only a service with accounts shows; tests/app/accounts/test_pages.py opens them."""
 
 
 def parts(name: str) -> set[str]:
@@ -268,7 +278,9 @@ def test_pages_are_rendered_with_the_declared_template_and_context(
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(own_app, address)
-    assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
+    assert seen == {
+        name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS | OF_ACCOUNTS
+    }
 
 
 def test_misspelled_name_in_a_template_raises_an_error() -> None:
