@@ -346,4 +346,4 @@ def install() -> None:
         return await original(Call(work, function).run, *args, **options)
 
     run_sync.counts_cpu = True  # type: ignore[attr-defined]
-    anyio.to_thread.run_sync = run_sync
+    anyio.to_thread.run_sync = run_sync  # type: ignore[assignment]

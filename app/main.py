@@ -17,12 +17,13 @@ from starlette.middleware import Middleware
 from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
-from app.accounts.rights import guarded
+from app.accounts.rights import RIGHTS, guarded
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.data_folder import in_use
 from app.database.engine import Database, DatabaseUnusable, database_of
+from app.database.fullness import has_no_space
 from app.database.limits import OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
@@ -34,6 +35,8 @@ from app.forecasts import api as forecasts
 from app.jobs import api as jobs
 from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
+from app.monitoring import api as monitoring
+from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
@@ -61,6 +64,7 @@ from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -90,10 +94,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
@@ -115,8 +123,9 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    # Held until the last request, so that no restore replaces the data of a running service.
-    with in_use(app.state.settings.data_dir, creates=True):
+    # First, because connections to the database are counted. The data folder is held until the last request, so that no
+    # restore replaces the data of a running service.
+    with monitoring.joined(), in_use(app.state.settings.data_dir, creates=True):
         await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
         app.state.database.is_prepared_by(app.state.patient_database)
         app.state.overseer.start()
@@ -170,20 +179,33 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
     app.state.patient_database = database_of(settings)
     app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)
+    monitoring.install(app)
     openapi.install(
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
         examples=[each.described_examples for each in (*_DESCRIPTIONS, plans_description, whatif)],
+        rights=RIGHTS,
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
     guarded(app.routes)
     return app
+
+
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
 
 
 def _routers() -> list[APIRouter]:
@@ -206,6 +228,7 @@ def _routers() -> list[APIRouter]:
         search.router,
         accounts.router,
         health,
+        monitoring.router,
         reference_api.router,
         api_docs.router,
         chart_script.router,
@@ -214,8 +237,11 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; identifier and headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
+        Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
@@ -238,4 +264,5 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
             ),
         ),
         Middleware(PagesInTurn),
+        Middleware(RouteOfRequest),
     ]

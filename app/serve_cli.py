@@ -50,6 +50,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
+    from app import logs
     from app.accounts import users
     from app.database.engine import open_database
     from app.main import create_app
@@ -62,6 +63,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     settings = read_settings(**given)
     if not settings.has_accounts and not is_loopback(settings.host):
         raise UsageError(NOT_ALONE.format(host=settings.host))
+    logs.configure(settings)
+    logs.log_uncaught_errors()
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
@@ -88,6 +91,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     import uvicorn
 
     from app.main import keep_what_is_loaded
+    from app.monitoring.workers import shared_by_workers
     from app.serving.cores import usable_cores
     from app.serving.supervisor import Supervisor
     from app.serving.worker import KEEP_ALIVE_S, SHUTDOWN_S, STOP_S, WorkerServer
@@ -96,12 +100,10 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     config = uvicorn.Config(
         application,
         server_header=False,
-        access_log=False,
-        log_level="warning",
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
+        access_log=False,  # the application writes its own, with the user and without the query
+        log_config=None,  # uvicorn's loggers use the handler and the level that were configured above
         timeout_keep_alive=KEEP_ALIVE_S,
-        # Without a trusted proxy, no client can claim another address, or the use of TLS.
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
     config.load()
@@ -112,4 +114,8 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
         server = WorkerServer(config, link, overseer=state.overseer, leader=state.leader, workers=workers)
         return server.serve_until_the_end(sockets)
 
-    return Supervisor(workers, serve, hung_s=settings.request_cpu_s or HUNG_S, stop_s=STOP_S).run()
+    with shared_by_workers() as remove_metrics:
+        supervisor = Supervisor(
+            workers, serve, hung_s=settings.request_cpu_s or HUNG_S, stop_s=STOP_S, on_ended=remove_metrics
+        )
+        return supervisor.run()

@@ -24,14 +24,20 @@ Right: TypeAlias = Role | Literal["public"]
 _TABLE: Mapping[Right, str] = {
     PUBLIC: """
         GET /healthz
+        GET /readyz
         GET /sign-in
         POST /sign-in
+        GET /sign-in/oidc
+        GET /sign-in/oidc/again
+        GET /sign-in/oidc/callback
+        GET /sign-in/oidc/sign-out
         GET /assets/plotly/plotly.min.js
         MOUNT /assets/swagger-ui
         MOUNT /static
     """,
     Role.VIEWER: """
         GET /
+        GET /metrics
         GET /account
         GET /account/password
         POST /account/password

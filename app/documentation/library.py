@@ -24,14 +24,14 @@ SHELVES = {
         "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
-        "why-not-reallocated",
+        "why-not-reallocated", "set-up-accounts",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
     "reference": (
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
         "other-inputs", "glossary",
     ),
-    "operations": ("settings", "backup", "security", "nightly", "scale", "clusters"),
+    "operations": ("settings", "backup", "security", "monitoring", "nightly", "scale", "clusters"),
     "contributing": (),
     "decisions": (),
 }  # fmt: skip
@@ -45,6 +45,7 @@ SUBJECTS = {
         "uploading": "Measurements",
         "simulating-depth-events": "Queue depth events",
         "cluster-decisions": "Clusters",
+        "set-up-accounts": "Accounts",
     },
 }
 """The subjects into which a long folder is divided, by the name of their first page; the first one begins the folder."""
@@ -53,7 +54,7 @@ PURPOSES = {
     "how-to": "Instructions, one page for each task",
     "explanation": "Background: how results are calculated, and how reliable they are",
     "reference": "Keys, commands, addresses, findings and records to look up",
-    "operations": "Running the service: settings, backups, security, nightly runs, large histories",
+    "operations": "Running the service: settings, backups, security, monitoring, nightly runs, large histories",
     "contributing": "Working on cfplan itself",
     "decisions": "Reasons for the design, one record for each decision",
 }

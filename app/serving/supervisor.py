@@ -62,7 +62,13 @@ class Supervisor:
     """Keeps a number of workers serving until the process receives SIGTERM or SIGINT."""
 
     def __init__(
-        self, count: int, serve: Callable[[socket.socket], int], *, hung_s: float, stop_s: float
+        self,
+        count: int,
+        serve: Callable[[socket.socket], int],
+        *,
+        hung_s: float,
+        stop_s: float,
+        on_ended: Callable[[], None],
     ) -> None:
         """Store the arguments; `run` starts the workers.
 
@@ -71,8 +77,10 @@ class Supervisor:
             serve: Serves in a worker until it ends, and returns its exit code. The argument is the socket to this process.
             hung_s: Seconds without a message after which a worker is killed.
             stop_s: Seconds that workers have to end when the service stops, before they are killed.
+            on_ended: Called when all workers have ended.
         """
         self._count = count
+        self._on_ended = on_ended
         self._serve = serve
         self._hung_s = max(hung_s, LEAST_HUNG_S)
         self._stop_s = stop_s
@@ -89,6 +97,7 @@ class Supervisor:
         with self._handled_signals():
             code = self._keep_alive()
             self._end_all()
+        self._on_ended()
         if self._stop_signal == signal.SIGTERM:
             # The exit status shows the signal, as shells and service managers expect.
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -219,3 +219,15 @@ def remove_mapping(session: Session, system_id: str, queue_manager: str) -> bool
         QsgMapping.system_id == system_id, QsgMapping.queue_manager == queue_manager
     )
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+
+def stored_files(session: Session) -> tuple[int, int, int]:
+    """Return the number of uploads, the number of those whose file is still stored, and the bytes of these files."""
+    is_stored = Upload.removed_at.is_(None)
+    query = select(
+        func.count(Upload.id),
+        func.count(Upload.id).filter(is_stored),
+        func.coalesce(func.sum(Upload.size_bytes).filter(is_stored), 0),
+    )
+    everything, stored, size_bytes = session.execute(query).one()
+    return everything, stored, int(size_bytes)
