@@ -56,7 +56,7 @@ def rows() -> list[Row]:
 
 def published() -> dict[str, str]:
     """Return the levels of all items of level 1 and 2."""
-    found = {}
+    found: dict[str, str] = {}
     for section in LEVELS.replace("\n", "|").split("|"):
         if section.strip():
             number, levels = section.split()
