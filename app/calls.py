@@ -65,7 +65,16 @@ class ServiceStopping(PlannerError):
 class RequestWork:
     """The work of one request in threads."""
 
-    __slots__ = ("_finish", "_spent_ns", "body_bytes", "calls", "has_committed", "is_stopped", "overseer", "task")
+    __slots__ = (
+        "_finish",
+        "_spent_ns",
+        "body_bytes",
+        "calls",
+        "has_committed",
+        "is_stopped",
+        "overseer",
+        "task",
+    )
 
     def __init__(self, overseer: Overseer, finish: Callable[[PlannerError], None]) -> None:
         """Begin the work of the current task.
@@ -291,7 +300,9 @@ class Overseer:
         if call.stopped_at is None:
             if call.is_over_limit and call.stop():
                 call.work.is_stopped = self.is_leaving = True
-                logger.error("A request was stopped: it used more than %g s of CPU time.", call.work.allowed_ns / NS)
+                logger.error(
+                    "A request was stopped: it used more than %g s of CPU time.", call.work.allowed_ns / NS
+                )
                 self.on_stopped(False)
         elif time.monotonic() - call.stopped_at > GRACE_S and call.work not in self.given_up:
             self.given_up.add(call.work)
@@ -335,4 +346,4 @@ def install() -> None:
         return await original(Call(work, function).run, *args, **options)
 
     run_sync.counts_cpu = True  # type: ignore[attr-defined]
-    anyio.to_thread.run_sync = run_sync
+    anyio.to_thread.run_sync = run_sync  # type: ignore[assignment]

@@ -12,14 +12,13 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from importlib import import_module
 
 from sqlalchemy.exc import OperationalError
 
 from app import logs
-from app.database.engine import Database, database_url
-from app.jobs import repository, service
+from app.database.engine import Database, configured_url
+from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
@@ -57,7 +56,7 @@ def main(argv: list[str] | None = None) -> int:
         if argv is None:  # in a process of its own
             # Inherited by the processes that do the work. Requests have users who wait for them.
             os.nice(settings.job_nice)
-        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        database = Database(configured_url(settings))
         try:
             _carry_out(database, settings, int(arguments[0]))
         finally:
@@ -80,14 +79,13 @@ def _carry_out(database: Database, settings: Settings, job_id: int) -> None:
                 if not keeper.run() or keeper.is_stopped:
                     return
             # A later service may have other settings, or be another version, so it starts its own keepers.
-            next_id = _next_small_upload(database, settings) if os.getppid() == started_by else None
+            next_id = _next_small_upload(database) if os.getppid() == started_by else None
 
 
-def _next_small_upload(database: Database, settings: Settings) -> int | None:
+def _next_small_upload(database: Database) -> int | None:
     """Return the run that has waited longest if it reads a small upload; the service starts all others in their order."""
-    stale_before = service.now() - timedelta(seconds=settings.job_stale_s)
     with database.session(writes=False) as session:
-        for job_id in repository.waiting(session, stale_before=stale_before)[:1]:
+        for job_id in repository.waiting(session)[:1]:
             run = repository.find(session, job_id, light=True)
             if run is not None and run.kind == INGEST and run.upload_id is not None:
                 upload = uploads.find(session, run.upload_id)

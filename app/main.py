@@ -17,11 +17,12 @@ from starlette.middleware import Middleware
 from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
-from app.accounts.rights import guarded
+from app.accounts.rights import RIGHTS, guarded
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.database.engine import Database, DatabaseUnusable, configured_url
+from app.database.fullness import has_no_space
 from app.database.limits import OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
@@ -62,6 +63,7 @@ from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -91,10 +93,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
@@ -166,12 +172,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    url = configured_url(settings)
     app.state.database = Database(url, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
     # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
     app.state.patient_database = Database(url)
     app.state.accounts = Accounts.of(settings, app.state.database)
+    app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
@@ -182,11 +189,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
         examples=[each.described_examples for each in (*_DESCRIPTIONS, plans_description, whatif)],
+        rights=RIGHTS,
     )
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
     guarded(app.routes)
     return app
+
+
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
 
 
 def _routers() -> list[APIRouter]:
@@ -218,8 +236,10 @@ def _routers() -> list[APIRouter]:
 
 
 def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
-    """Return the middleware, outermost first; identifier and headers are outermost, so that every answer has them."""
+    """Return the middleware, outermost first; identifier and headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
         Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),

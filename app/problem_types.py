@@ -46,6 +46,9 @@ USER_NOT_FOUND = ProblemType("user-not-found", 404, "There is no such user")
 USER_EXISTS = ProblemType("user-exists", 409, "Another user has this name")
 TOKEN_NOT_FOUND = ProblemType("token-not-found", 404, "There is no such token or session")
 TOO_MANY_ATTEMPTS = ProblemType("too-many-attempts", 429, "Too many failed attempts")
+SIGN_IN_FAILED = ProblemType("sign-in-failed", 403, "You are not signed in")
+PROVIDER_UNAVAILABLE = ProblemType("provider-unavailable", 502, "The OpenID provider cannot be used")
+TRUSTED_HEADER_REFUSED = ProblemType("trusted-header-refused", 400, "The header with the user was refused")
 SERVICE_BUSY = ProblemType("service-busy", 503, "The service is busy")
 CROSS_ORIGIN = ProblemType("cross-origin", 403, "The request comes from another site")
 NOT_FOUND = ProblemType("not-found", 404, "There is nothing at this address")
@@ -71,7 +74,7 @@ UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be accept
 JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
 REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
 FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
-INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space for the upload")
+INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space on the disk")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is not available")
 NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
 CPU_LIMIT = ProblemType("cpu-limit", 503, "The request needs too much processor time")
@@ -81,7 +84,7 @@ UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, UNAUTHORIZED,
     FORBIDDEN, CONFIRMATION_REQUIRED, PASSWORD_CHANGE_REQUIRED, ACCOUNTS_OFF, USER_NOT_FOUND, USER_EXISTS,
-    TOKEN_NOT_FOUND, TOO_MANY_ATTEMPTS, SERVICE_BUSY, CROSS_ORIGIN,
+    TOKEN_NOT_FOUND, TOO_MANY_ATTEMPTS, SIGN_IN_FAILED, PROVIDER_UNAVAILABLE, TRUSTED_HEADER_REFUSED, SERVICE_BUSY, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
     PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 def page_routers() -> list[APIRouter]:
     """Return the routers of all pages."""
+    from app.accounts.oidc_pages import router as oidc
     from app.accounts.pages import router as accounts
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
@@ -66,5 +67,6 @@ def page_routers() -> list[APIRouter]:
         published,
         documentation,
         accounts,
+        oidc,
         style,
     ]

@@ -100,12 +100,10 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     config = uvicorn.Config(
         application,
         server_header=False,
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,  # the application writes its own, with the user and without the query
         log_config=None,  # uvicorn's loggers use the handler and the level that were configured above
         timeout_keep_alive=KEEP_ALIVE_S,
-        # Without a trusted proxy, no client can claim another address, or the use of TLS.
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
     config.load()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.accounts.models import ApiToken, SignInAttempts, User, UserSession
+from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAttempts, User, UserSession
 from app.database.types import Base
 from app.jobs.models import JobRun
 from app.nightly.models import (
@@ -34,5 +34,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
-    User, UserSession, ApiToken, SignInAttempts,
+    User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
 )  # fmt: skip

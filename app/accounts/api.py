@@ -97,7 +97,7 @@ class UserAnswer(Answer):
     findings: tuple[Finding, ...] = ()
 
 
-class NewToken(BaseModel):
+class TokenRequest(BaseModel):
     """A token to create."""
 
     model_config = ConfigDict(extra="forbid")
@@ -117,7 +117,7 @@ class NewToken(BaseModel):
     ]
 
 
-class NewUser(BaseModel):
+class UserRequest(BaseModel):
     """A user to add."""
 
     model_config = ConfigDict(extra="forbid")
@@ -156,7 +156,7 @@ def list_tokens(accounts: AccountsDep, session: SessionDep) -> TokensAnswer:
 @router.post(
     "/account/tokens", summary="Create an API token", status_code=201, responses=problems(403, 409, 422)
 )
-def create_token(accounts: AccountsDep, session: SessionDep, wanted: NewToken) -> NewTokenAnswer:
+def create_token(accounts: AccountsDep, session: SessionDep, wanted: TokenRequest) -> NewTokenAnswer:
     """Create a token for the user, who must have signed in a short time ago; tokens cannot create tokens."""
     actor = require_recent_sign_in(session)
     new = tokens.create(
@@ -190,7 +190,7 @@ def list_users(accounts: AccountsDep, session: SessionDep) -> UsersAnswer:
 
 
 @router.post("/users", summary="Add a user", status_code=201, responses=problems(403, 409, 422))
-def add_user(accounts: AccountsDep, session: SessionDep, wanted: NewUser) -> UserAnswer:
+def add_user(accounts: AccountsDep, session: SessionDep, wanted: UserRequest) -> UserAnswer:
     """Add a user, who must replace the password at the first sign-in. For administrators who signed in recently."""
     # Before the first statement, so that no lock is held while the password is hashed.
     new_hash = users.checked_hash(accounts.passwords, wanted.password, user_name=users.name_of(wanted.name))

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.accounts import sessions, tokens
+from app.accounts import sessions, tokens, trusted_header
 from app.accounts.addresses import returning
 from app.accounts.cookies import session_secret
 from app.accounts.errors import NotAuthenticated, PasswordChangeRequired
@@ -146,7 +146,14 @@ class Authentication:
 
 
 async def _found(accounts: Accounts, scope: Scope, address: str | None) -> Found | None:
+    stated = trusted_header.stated_in(scope, accounts.settings)
     token, secret = _bearer_token(scope), session_secret(scope)
+    # A script behind the proxy acts with its token, whose scope it has chosen; otherwise, the proxy knows who acts now.
+    if stated is not None and not token:
+        actor = await run_in_threadpool(
+            trusted_header.actor_of, accounts.database, accounts.settings, stated, address
+        )
+        return Found(actor)
     if not token and not secret:
         return None
     return await run_in_threadpool(accounts.find_actor, secret=secret, token=token, address=address)
@@ -156,8 +163,10 @@ def _bearer_token(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")
-            # A client that sends other credentials has a token in mind, too: its session must not be used instead.
-            return token.strip() if scheme.lower() == "bearer" else "?"
+            # Other schemes belong to a proxy in front of the service.
+            if scheme.lower() == "bearer":
+                # Not empty: the session of a client that sends a token must not be used instead.
+                return token.strip() or "none"
     return ""
 
 
@@ -175,7 +184,7 @@ def _ask_for_sign_in(scope: Scope) -> Response:
         else "The request needs a valid API token in the header Authorization: Bearer, or the session of a browser."
     )
     response = problem_response(request, problem_of(error))
-    has_token = any(name == b"authorization" for name, _ in scope["headers"])
+    has_token = bool(_bearer_token(scope))
     response.headers["www-authenticate"] = WWW_AUTHENTICATE + (', error="invalid_token"' if has_token else "")
     response.headers["cache-control"] = NO_STORE
     return response

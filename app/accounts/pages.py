@@ -24,6 +24,7 @@ from app.accounts.cookies import remove_session, session_secret, set_session
 from app.accounts.errors import Busy, ConfirmationRequired, SignInRefused, TooManyAttempts
 from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
+from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
 from app.accounts.sessions import OwnSession, utc_now
 from app.accounts.tokens import StoredToken
@@ -56,14 +57,6 @@ NO_TLS = (
     "This connection is not encrypted, so a password could be read on the network. Use an address that begins with "
     "https. Operators: see CFPLAN_TRUSTED_PROXIES and CFPLAN_SIGN_IN_OVER_HTTP."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SignInMethod:
-    """A way to sign in other than a password."""
-
-    title: str
-    path: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,7 +388,12 @@ def _sign_in_page(
         has_password="accounts" in accounts.settings.authentication,
         name=FormField("name", "User name", "name", value=name, required=True),
         next=to,
-        methods=(),
+        methods=methods_of(
+            request,
+            to,
+            is_confirmation=not is_new,
+            has_signed_out=request.query_params.get("said") == "signed-out",
+        ),
         wrong=wrong,
         said=_said(request),
         is_without_users=without_users,

@@ -70,7 +70,7 @@ class Passwords:
         if self._unknown is None:
             self._unknown = self._hasher.hash("no user has this password")
         try:
-            return self._hasher.verify(stored or self._unknown, password) and stored is not None
+            return self._hasher.verify(stored or self._unknown, password) and bool(stored)
         except (VerificationError, InvalidHashError):
             return False
 

@@ -27,6 +27,10 @@ _TABLE: Mapping[Right, str] = {
         GET /readyz
         GET /sign-in
         POST /sign-in
+        GET /sign-in/oidc
+        GET /sign-in/oidc/again
+        GET /sign-in/oidc/callback
+        GET /sign-in/oidc/sign-out
         GET /assets/plotly/plotly.min.js
         MOUNT /assets/swagger-ui
         MOUNT /static

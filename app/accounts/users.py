@@ -122,7 +122,7 @@ def list_all(session: Session) -> tuple[StoredUser, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class UserPage(ResultPage[StoredUser]):
+class UserListPage(ResultPage[StoredUser]):
     """One page of the list of users."""
 
     items: Annotated[tuple[StoredUser, ...], Field(serialization_alias="users")]
@@ -131,7 +131,7 @@ class UserPage(ResultPage[StoredUser]):
 _ROLE_ORDER = case({role.label: int(role) for role in Role}, value=User.role)
 
 
-def list_page(session: Session, asked: ListRequest) -> UserPage:
+def list_page(session: Session, asked: ListRequest) -> UserListPage:
     """Return the users on the requested page."""
     query = select(User)
     if asked.search:
@@ -149,7 +149,7 @@ def list_page(session: Session, asked: ListRequest) -> UserPage:
     )
     total = session.scalar(select(func.count()).select_from(query.subquery())) or 0
     rows = session.scalars(query.order_by(*order).offset(asked.page.offset).limit(asked.page.per_page))
-    return UserPage.of([stored(user) for user in rows], total, asked.page)
+    return UserListPage.of([stored(user) for user in rows], total, asked.page)
 
 
 def has_any(session: Session) -> bool:

@@ -12,6 +12,7 @@ from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
 from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.example_files import ExampleFile
 from app.web.chart_svg import ChartLayout
+from app.web.charts import Origin, SavedPicture
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
@@ -49,6 +50,7 @@ class DecisionView:
     other: str
     differs: bool
     chart: tuple[ChartLayout, ...]
+    picture: SavedPicture
     lanes_omitted: int
     steps: tuple[tuple[DecisionStep, tuple[Elimination, ...], str], ...]
     """Each step with the first candidates that it eliminates, and the names of the candidates that remain after it."""
@@ -135,6 +137,10 @@ def decision_view(found: DecisionAnswer) -> DecisionView:
         other=_names(found.other_mode.chosen) or "none: the put fails",
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
         chart=steps_chart(found),
+        picture=SavedPicture(
+            f"Destinations of messages for {queue}, step by step",
+            Origin(queue, "", f"the workload algorithm, {MODES[found.mode]}, calculated by cfplan"),
+        ),
         lanes_omitted=max(0, len(found.candidates) - MOST_LANES),
         steps=tuple(_step(step) for step in found.steps),
         steps_omitted=max((len(step.eliminated) for step in found.steps), default=0) - MOST_SHOWN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app import logs
+from app.database.fullness import is_out_of_space
 from app.database.limits import (
     PATIENT,
     WRITERS_AT_ONCE,
@@ -35,8 +38,7 @@ from app.database.limits import (
     waited_for_turn,
 )
 from app.database.transactions import COMMITTING
-from app import logs
-from app.problem_types import DATABASE_UNAVAILABLE
+from app.problem_types import DATABASE_UNAVAILABLE, INSUFFICIENT_STORAGE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "e1a5c9d3f7b2"
+SCHEMA_REVISION = "a7d3e5f1c9b4"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -62,13 +64,20 @@ WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT
 """The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
 the connections of readers.
 """
+NEW_FILE_S = 2.0
+"""Seconds after which an empty file of SQLite is not one that another process is about to fill."""
 NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Try again in a few seconds."
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
-WRITES = "cfplan_writes"
-DATABASE = "cfplan_database"
-"""The key of `Session.info` under which the database of a session is stored."""
+READERS = "cfplan_readers"
+"""The execution option that names the engine for reading beside a transaction that writes."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
+
+
+class DatabaseFull(PlannerError):
+    """There is no space left for the database; nothing of the transaction was stored."""
+
+    problem = INSUFFICIENT_STORAGE
 
 
 class DatabaseUnusable(PlannerError):
@@ -109,6 +118,34 @@ def database_url(given: str, *, data_dir: Path) -> URL:
     return url.set(drivername=DRIVERS[kind])
 
 
+def configured_url(settings: Settings) -> URL:
+    """Return the URL that the settings define, with the password from their file.
+
+    Raises:
+        DatabaseUnusable: As for `database_url`; the file cannot be read, is empty, or the URL has a password too.
+    """
+    url = database_url(settings.database_url, data_dir=settings.data_dir)
+    if not settings.database_password_file:
+        return url
+    variable = "CFPLAN_DATABASE_PASSWORD_FILE"
+    if url.get_backend_name() == "sqlite" or url.password is not None:
+        message = (
+            f"{variable} is only for a database server whose URL has no password. Remove one of the two."
+        )
+        raise DatabaseUnusable(message)
+    try:
+        password = Path(settings.database_password_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        message = f"{variable}: {settings.database_password_file} cannot be read: {reason}."
+        raise DatabaseUnusable(message) from None
+    password = password.removesuffix("\n").removesuffix("\r")
+    if not password:
+        message = f"{variable}: {settings.database_password_file} is empty."
+        raise DatabaseUnusable(message)
+    return url.set(password=password)
+
+
 class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
@@ -127,10 +164,24 @@ class Database:
         self._is_ready = False
         self._waits = waits
         self._outage = Outage()
+        self._is_full = False
         self.engine = _engine(url, waits, self._outage, writes=False)
-        self._writing = _engine(url, waits, self._outage, writes=True)
+        self._writing = _engine(url, waits, self._outage, writes=True).execution_options(
+            **{READERS: self.engine}
+        )
+        event.listen(self._writing, "handle_error", self._on_write_error)
+        event.listen(self._writing, "commit", self._on_commit)
         for engine in (self.engine, self._writing):
             weakref.finalize(self, engine.dispose)  # closes the connections of a discarded application
+
+    def _on_write_error(self, context: ExceptionContext) -> None:
+        if is_out_of_space(context.original_exception, self.folder):
+            self._is_full = True
+            message = "There is no space left on the disk of the database. Nothing was changed. Free some space, and then try again."
+            raise DatabaseFull(message) from context.original_exception
+
+    def _on_commit(self, _connection: Connection) -> None:
+        self._is_full = False
 
     def prepare(self) -> None:
         """Upgrade the schema, or check its revision, once before the first use.
@@ -157,6 +208,7 @@ class Database:
     def _prepare(self) -> None:
         if self._is_ready:  # prepared by another thread in the meantime
             return
+        self._refuse_empty_file()
         # A command imports only its own feature: without the tables of the others, SQLAlchemy fails at the first write
         # to a table that refers to one of them. Imported here because the modules of tables import this package.
         import app.tables  # noqa: F401
@@ -182,7 +234,7 @@ class Database:
             raise DatabaseUnusable(NO_ANSWER)
         self.prepare()
         engine = self._writing if writes else self.engine
-        with Session(engine, expire_on_commit=False, info={DATABASE: self}) as session:
+        with Session(engine, expire_on_commit=False) as session:
             yield session
             if writes:
                 session.flush()  # can take long for many rows, and may be interrupted
@@ -199,6 +251,38 @@ class Database:
             and self.url.database not in IN_MEMORY
             and not Path(str(self.url.database)).exists()
         )
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file of SQLite; None for a server."""
+        if not self.is_sqlite or self.url.database in IN_MEMORY:
+            return None
+        return Path(str(self.url.database)).absolute().parent
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the last transaction that wrote failed because there was no space left."""
+        return self._is_full
+
+    def _refuse_empty_file(self) -> None:
+        """Refuse a file of SQLite without content.
+
+        A missing file is a new installation. An empty file is a database that was lost, for example when a disk was full
+        or a copy failed: with new tables in it, the loss would show only as missing plans.
+        """
+        if self.folder is None:
+            return
+        path = Path(str(self.url.database))
+        # Another process that creates the database may have opened its file and not yet written to it.
+        end = time.monotonic() + NEW_FILE_S
+        while path.exists() and path.stat().st_size == 0:
+            if time.monotonic() > end:
+                message = (
+                    f"The database {str(path)!r} is empty (0 bytes): its content was lost. Restore it from a backup. To start "
+                    "without stored plans, delete this file."
+                )
+                raise DatabaseUnusable(message)
+            time.sleep(0.05)
 
     def revision(self) -> str | None:
         """Return the revision of the schema, or None if the database has no tables of cfplan."""
@@ -294,7 +378,7 @@ def open_database(
     """
     settings = settings or read_settings()
     logs.configure_for_command(settings)
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    database = Database(configured_url(settings), migrates=migrates)
     try:
         yield database, settings
     except DBAPIError as error:
@@ -309,6 +393,13 @@ def open_database(
         raise DatabaseUnusable(message) from None
     finally:
         database.close()
+
+
+def reading_engine(session: Session) -> Engine:
+    """Return the engine for transactions that read beside the transaction of a session."""
+    engine = session.get_bind().engine
+    readers: Engine = engine.get_execution_options().get(READERS, engine)
+    return readers
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -339,7 +430,7 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
     # Messages of errors are logged, and values of statements can be hashes of passwords or the text of a plan.
-    options: dict[str, Any] = {"execution_options": {WRITES: writes}, "hide_parameters": True}
+    options: dict[str, Any] = {"hide_parameters": True}
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,

@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from sqlalchemy import event, text
 from sqlalchemy.orm import Session
 
-COMMITTING: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar("committing", default=nullcontext)
+COMMITTING: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
+    "committing", default=nullcontext
+)
 """Returns a context for the commit of a writing transaction. Requests set it, because they must not be stopped in a commit."""
 
 

@@ -24,7 +24,7 @@ SHELVES = {
         "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
-        "why-not-reallocated",
+        "why-not-reallocated", "set-up-accounts",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
     "reference": (
@@ -45,6 +45,7 @@ SUBJECTS = {
         "uploading": "Measurements",
         "simulating-depth-events": "Queue depth events",
         "cluster-decisions": "Clusters",
+        "set-up-accounts": "Accounts",
     },
 }
 """The subjects into which a long folder is divided, by the name of their first page; the first one begins the folder."""

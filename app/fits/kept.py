@@ -43,7 +43,14 @@ def curves_for(session: Session) -> Curves:
 
     A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is computed.
     """
-    from app.database.engine import DATABASE
 
-    database: Database = session.info[DATABASE]
-    return curves_in(database)
+    def find(version: int) -> Fit | None:
+        from sqlalchemy.orm import Session
+
+        from app.database.engine import reading_engine
+        from app.fits import fits
+
+        with Session(reading_engine(session)) as beside:
+            return fits.find_fit(beside, version)
+
+    return find

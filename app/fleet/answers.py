@@ -169,6 +169,8 @@ class FleetAction(Answer):
     reason: Annotated[str, Field(description="The reason, in words.")]
     action: Annotated[str, Field(description="The text of the link.")]
     href: Annotated[str, Field(description="The page for the action.")]
+    role: Hidden[str] = "viewer"
+    """The role that the page needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,6 +288,7 @@ def _unplanned(structures: Iterable[FleetStructure]) -> Iterator[FleetAction]:
             f"{count} in no plan: {_few(sorted(names))}.",
             "Create a plan from usage",
             f"/usage/{quote(qsg, safe='')}/plan",
+            role="planner",
         )
 
 

@@ -16,7 +16,6 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from types import FrameType
 from typing import Any
 
@@ -112,8 +111,7 @@ class Keeper(ABC):
     def claim(self, session: Session) -> Job | None:
         """Claim the run in a transaction that the caller commits."""
         claimed = service.claim(
-            session, self._id, owner=self._owner, stale=timedelta(seconds=self._settings.job_stale_s),
-            at_once=self._at_once,
+            session, self._id, owner=self._owner, at_once=self._at_once,
         )  # fmt: skip
         if claimed is not None:
             self._log = Log(service.log_of(session, self._id))

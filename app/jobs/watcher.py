@@ -17,8 +17,6 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection
-from contextlib import suppress
-from datetime import timedelta
 from typing import IO
 
 from sqlalchemy.exc import DBAPIError
@@ -26,6 +24,8 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.jobs import processes, repository, service
+from app.jobs.heartbeats import HeartbeatObserver
+from app.jobs.repository import Heartbeat
 from app.settings import Settings
 from planner_core.errors import PlannerError
 
@@ -86,6 +86,7 @@ class Watcher:
         self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._false_starts: Counter[int] = Counter()
+        self._observer = HeartbeatObserver(settings.job_stale_s)
         self._waker = Waker()
         self._is_stopping = False
         self._tidied_at: float | None = None
@@ -120,9 +121,8 @@ class Watcher:
             return 0
         started = 0
         with self._database.session(writes=False) as session:
-            stale_before = service.now() - timedelta(seconds=self._settings.job_stale_s)
-            waiting = repository.waiting(session, stale_before=stale_before)
-            free = self._settings.jobs_at_once - repository.count_alive(session, stale_before=stale_before)
+            waiting = repository.waiting(session)
+            free = self._settings.jobs_at_once - repository.count_alive(session)
         # A keeper needs seconds before it claims its run; until then, the run still appears to be waiting.
         starting = len([job for job in waiting if job in self._children])
         for job_id in waiting:
@@ -157,15 +157,18 @@ class Watcher:
             )
 
     def _reap(self) -> None:
-        """Release the runs of keepers that have ended, without waiting until their heartbeats are stale."""
+        """Release the runs of keepers that have ended: at once if they ran on this machine."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
         # Most checks find nothing to release, and on SQLite a writing transaction would block all other writers.
         with self._database.session(writes=False) as session:
             has_left = bool(_left_by_the_dead(session, pids))
-        if has_left:
+            silent = self._observer.silent(session)
+        if has_left or silent:
             with self._database.session(writes=True) as session:
                 let_go_of_the_dead(session, pids)
+                for each in silent:
+                    self._release(session, each)
         for job_id, child in ended.items():
             del self._children[job_id]
             # A keeper that cannot even start would be started again every two seconds, forever.
@@ -174,6 +177,18 @@ class Watcher:
             if self._false_starts[job_id] >= MOST_FALSE_STARTS:
                 with self._database.session(writes=True) as session:
                     service.refuse(session, job_id, NEVER_BEGAN)
+
+    def _release(self, session: Session, silent: Heartbeat) -> None:
+        if not repository.release(session, silent):
+            return
+        logger.warning(
+            "Job %d is released: %s has sent no heartbeat for %g seconds.",
+            silent.job_id, silent.owner, self._settings.job_stale_s,
+        )  # fmt: skip
+        # A keeper that hangs would otherwise prevent this watcher from starting another one for its run for ever.
+        child = self._children.get(silent.job_id)
+        if child is not None and f":{child.pid}:" in silent.owner:
+            child.kill()
 
     def _tidy(self) -> None:
         if self._tidied_at is not None and time.monotonic() - self._tidied_at < TIDY_EVERY_S:
@@ -195,7 +210,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Return whether the process of an owner ran on this machine and no longer exists."""
-    # Process IDs mean nothing on another machine, so runs there wait for a stale heartbeat.
+    # Process IDs mean nothing on another machine, so runs there are observed until they have been silent for long enough.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():
@@ -217,7 +232,7 @@ def _log_file(settings: Settings) -> IO[bytes]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOG_FILE
     # Keepers that run continue to write to the earlier file, which is then replaced by the next one.
-    with suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size > LARGEST_LOG_BYTES:
             path.replace(path.with_suffix(".log.1"))
     return path.open("ab")

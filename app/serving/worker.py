@@ -97,7 +97,7 @@ class WorkerServer(uvicorn.Server):
         self.run(list(sockets))
         return 0
 
-    def leave(self, is_stuck: bool) -> None:  # noqa: FBT001 - called with a position
+    def leave(self, is_stuck: bool) -> None:
         """Accept no more connections, and end after the last request; other threads may call this.
 
         Args:

@@ -2,6 +2,9 @@
 
 The bytes are on disk before a row names them, and the row is deleted before the bytes, so no row ever names an
 incomplete file, even after an interruption.
+
+Every transaction locks in this order: the names of files, the claims of runs, then rows of uploads. Another order in one
+of them would be a deadlock with a transaction that has several uploads.
 """
 
 from __future__ import annotations
@@ -206,6 +209,8 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     # Without the lock, a deletion of the same bytes in another transaction could remove the file just placed.
     repository.hold_files(session)
     received.place()
+    # A form has several files in one transaction, so claims must be locked before the row of any of them.
+    job_rows.hold_claims(session)
     found = repository.find_same(session, received.sha256, said.observed_utc)
     if found is None:
         found = _new(received, filename=filename, said=said)
@@ -233,6 +238,7 @@ def read_again(
         NotKept: The file has been removed.
         JobBusy: A job is under way.
     """
+    job_rows.hold_claims(session)
     row = _found(session, upload_id, lock=True)
     if row.removed_at is not None:
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
@@ -245,11 +251,8 @@ def read_again(
 
 def read_failed_again(session: Session, batch: str) -> int:
     """Queue a new job for each file of a batch that could not be read; return their number."""
-    # Uploads are locked before claims, as in `read_again`: the other order would be a deadlock with it.
-    locked = set(repository.failed_in_batch(session, batch, lock=True))
     job_rows.hold_claims(session)
-    # Queried again, because the same request of another planner may have queued its jobs in the meantime.
-    failed = [each for each in repository.failed_in_batch(session, batch) if each in locked]
+    failed = repository.failed_in_batch(session, batch, lock=True)
     for upload_id in failed:
         _queue_ingest(session, upload_id)
     return len(failed)
@@ -301,12 +304,11 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
 
 
 def _queue_ingest(session: Session, upload_id: int) -> None:
-    """Queue a new run that reads an upload.
+    """Queue a new run that reads an upload. The caller holds the lock of `hold_claims`.
 
     Raises:
         JobBusy: A run is under way.
     """
-    job_rows.hold_claims(session)
     last = job_rows.latest_of(session, [upload_id]).get(upload_id)
     if last is not None:
         if last.state not in jobs.RESTS:

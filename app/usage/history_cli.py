@@ -66,7 +66,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
     check_packages()
     settings = read_settings()
-    command = [*processes.PYTHON, processes.HISTORY, "export", f"--history={settings.history}"]
+    command = processes.history_command(settings, "export")
     for option, value in (
         ("table", arguments.table), ("qsg", arguments.qsg), ("structure", arguments.structure),
         ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Cell = str | int | float | None
-Table = tuple[tuple[str, ...], list[Sequence[Cell]]]
+Table = tuple[tuple[str, ...], Iterable[Sequence[Cell]]]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Characters with which a text begins that spreadsheets evaluate as a formula."""

@@ -16,6 +16,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.actor import Role
 from app.problem_types import UNEXPECTED
 from app.web.body import JSON, YAML
 from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, Problem, problem_of
@@ -91,11 +92,12 @@ TAGS = [
 
 
 PROBLEM_WORDS = {
-    409: "Another plan has this name, or a job is in progress.",
+    401: "The request has no valid API token, and no session of a browser.",
+    409: "Another plan or user has this name, a job is in progress, or the service has no accounts.",
     412: "The plan does not match If-Match or If-None-Match: it was changed or deleted after it was read. "
     "`current` is its current version.",
     428: "The plan exists and this request would change it: If-Match must name the version to change.",
-    403: "A browser sent the request on behalf of a page of another site.",
+    403: "Your role or the scope of your token does not permit this, or a browser sent the request for a page of another site.",
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
     413: "The body is larger than the service accepts.",
@@ -103,6 +105,21 @@ PROBLEM_WORDS = {
     503: "The service cannot do its work now: `detail` states what is missing. Try again later.",
     507: "There is not enough disk space for the upload.",
     422: "The document is not valid, no such plan can exist, or this output is not available: `errors` names the fields.",
+}
+
+
+SECURITY_SCHEMES = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API token, which begins with `cfplan_`. Users create tokens on the page of their account.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "__Host-cfplan-session",
+        "description": "The session of a browser in which a user has signed in.",
+    },
 }
 
 
@@ -153,6 +170,7 @@ def install(
     app: FastAPI,
     schemas: Iterable[Callable[[], JsonObject]],
     examples: Iterable[Callable[[], Iterable[OperationExamples]]],
+    rights: Mapping[str, Role | str],
 ) -> None:
     """Set the function with which the application generates its description.
 
@@ -160,12 +178,13 @@ def install(
         app: The application, with all its routes.
         schemas: For each feature, a function that returns the schemas of the bodies that its handlers read themselves.
         examples: For each feature, a function that returns examples.
+        rights: The role that each route needs, by method and path; a text for routes that need none.
     """
 
     def description() -> JsonObject:
         # The core calculates the examples. The service sends the file that was generated with this function.
         if app.openapi_schema is None:
-            app.openapi_schema = _built(app, schemas, examples)
+            app.openapi_schema = _built(app, schemas, examples, rights)
         return app.openapi_schema
 
     app.openapi = description  # type: ignore[method-assign]
@@ -175,6 +194,7 @@ def _built(
     app: FastAPI,
     schemas: Iterable[Callable[[], JsonObject]],
     examples: Iterable[Callable[[], Iterable[OperationExamples]]],
+    rights: Mapping[str, Role | str],
 ) -> JsonObject:
     described = get_openapi(
         title=app.title,
@@ -198,7 +218,27 @@ def _built(
     for examples_of in examples:
         for each in examples_of():
             _put_examples(described["paths"][each.path][each.method], each)
+    _put_rights(described, rights)
     return described
+
+
+def _put_rights(described: JsonObject, rights: Mapping[str, Role | str]) -> None:
+    """Describe how requests are authenticated, and the role that each operation needs."""
+    described["components"]["securitySchemes"] = SECURITY_SCHEMES
+    described["components"]["responses"] = {
+        "Unauthorized": _problem_response(PROBLEM_WORDS[401], _example_problem(401)),
+        "Forbidden": _problem_response(PROBLEM_WORDS[403], _example_problem(403)),
+    }
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            right = rights.get(f"{method.upper()} {path}")
+            if not isinstance(right, Role):
+                operation["security"] = []
+                continue
+            operation["security"] = [{name: []} for name in SECURITY_SCHEMES]
+            operation["description"] = f"{operation['description']} Needs the role {right.label}."
+            operation["responses"]["401"] = {"$ref": "#/components/responses/Unauthorized"}
+            operation["responses"]["403"] = {"$ref": "#/components/responses/Forbidden"}
 
 
 def _put_examples(operation: JsonObject, given: OperationExamples) -> None:

@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
+from app.database.fullness import is_out_of_space
 from app.logs import current_request_id
 from app.problem_types import (
     CONTENT_TOO_LARGE,
@@ -44,6 +45,7 @@ from app.problem_types import (
     PRECONDITION_REQUIRED,
     REQUEST_INVALID,
     REQUEST_TIMEOUT,
+    UNAUTHORIZED,
     UNEXPECTED,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
@@ -81,7 +83,7 @@ PROBLEM_OF_CORE_ERROR: dict[type[PlannerError], ProblemType] = {
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
-        CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
+        UNAUTHORIZED, CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
         MISDIRECTED_REQUEST, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, INSUFFICIENT_STORAGE,
         DATABASE_UNAVAILABLE,
     )
@@ -179,8 +181,7 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    default = RETRY_LATER if kind is DATABASE_UNAVAILABLE else {}
-    headers: dict[str, str] = getattr(error, "headers", default)
+    headers: dict[str, str] = getattr(error, "headers", RETRY_LATER if kind is DATABASE_UNAVAILABLE else {})
     return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
@@ -295,6 +296,14 @@ async def on_database_error(request: Request, error: Exception) -> Response:
     return unavailable(request, error)
 
 
+async def _on_os_error(request: Request, error: OSError) -> Response:
+    if not is_out_of_space(error):
+        return unexpected(request, error)
+    logger.error("%s %r failed: %s", request.method, request.url.path, error)
+    detail = "There is no space left on the disk of the data folder. Nothing was changed. Free some space, and then try again."
+    return problem_response(request, Problem(INSUFFICIENT_STORAGE, detail))
+
+
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     phrase = HTTPStatus(error.status_code).phrase
@@ -327,6 +336,7 @@ def install(app: FastAPI) -> None:
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
         DBAPIError: on_database_error,
+        OSError: _on_os_error,
         PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():

@@ -45,9 +45,11 @@ class RunningRequests:
                 if overseer.is_leaving or overseer.is_stopping:
                     # This process accepts no more requests, so the client must connect again for its next one.
                     message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
-                is_event_stream = MutableHeaders(raw=list(message.get("headers", ()))).get(
-                    "content-type", ""
-                ).startswith(EVENT_STREAM)
+                is_event_stream = (
+                    MutableHeaders(raw=list(message.get("headers", ())))
+                    .get("content-type", "")
+                    .startswith(EVENT_STREAM)
+                )
             # The layers outside compress the response, which takes time in proportion to its length.
             with working(None):
                 await send(message)

@@ -297,9 +297,8 @@ class ListTable(Generic[Row]):
             for column in self.columns
             if column.place != "page" and column.kind not in {"tick", "sparkline"}
         )
-        lines: list[Sequence[Cell]] = [
-            tuple(_file_value(column, column.cell(row)) for column in columns) for row in rows
-        ]
+        # A generator, because rows may be read from the database one portion at a time.
+        lines = (tuple(_file_value(column, column.cell(row)) for column in columns) for row in rows)
         text = csv_text((tuple(column.key for column in columns), lines))
         name = file_name(self.name.replace(" ", "-"))
         headers = {"content-disposition": f'attachment; filename="{name}.csv"'}

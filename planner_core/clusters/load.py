@@ -679,14 +679,14 @@ def _failure_findings(
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {during.label} fails, {each.queue} receives {_spaced(each.rate_per_s)} messages per second, but its consumers get only {_spaced(each.gets_per_s or 0)}, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
+            f"When {during.label} fails, {each.queue} receives {each.rate_per_s} messages per second, but its consumers get only {each.gets_per_s or 0}, so it grows by {each.growth_per_s or 0} per second.",
             structure=name,
         )
     if worst is not None and not worst.holds_in_initsize:
         fits = "SIZE does" if worst.holds_in_size else "nor does SIZE"
         yield finding(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
-            f"When {worst.label} fails, {name} must hold {_spaced(worst.messages)} messages: "
+            f"When {worst.label} fails, {name} must hold {worst.messages} messages: "
             f"INITSIZE {bytes_to_kib_ceil(result.sizes.initsize_bytes)}K cannot hold them, {fits}. "
             f"They need {bytes_to_kib_ceil(worst.need_bytes)}K; INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K are recommended.",
             field=f"{result.pointer}/initsize",
@@ -747,8 +747,4 @@ def _whole_or_none(value: Fraction | None) -> int | None:
 
 
 def _plain(value: Fraction) -> str:
-    return _spaced(_number(value))
-
-
-def _spaced(value: float) -> str:
-    return f"{value:,}".replace(",", " ")
+    return str(_number(value))

@@ -35,7 +35,19 @@ def options(text: str) -> set[str]:
 
 
 COMMANDS = listed(help_of(), "COMMAND")
-PARENTS = ("plans", "history", "curves", "forecasts", "smf", "events", "cluster", "whatif", "scenarios")
+PARENTS = (
+    "plans",
+    "history",
+    "curves",
+    "forecasts",
+    "smf",
+    "events",
+    "cluster",
+    "whatif",
+    "scenarios",
+    "users",
+    "tokens",
+)
 VERBS = {parent: listed(help_of(parent), "VERB") for parent in PARENTS}
 EVERY_VERB = [(parent, verb) for parent, verbs in VERBS.items() for verb in verbs]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
 
+from app.accounts.tokens import StoredToken
 from app.events.service import EXAMPLES as TIMELINES
 from app.events.service import read_yaml_or_json
 from app.events.simulate_pages import SimulationView
@@ -98,6 +99,7 @@ def specimens() -> Mapping[str, object]:
         "structures_chart": structures_chart(lines),
         "groups": _groups(),
         "texts": _texts(),
+        "tokens": _tokens(),
         "fill": fill,
         "chart": answer_of(asked, form).chart,
         "entries": {entry.kind: entry for entry in _entries()},
@@ -313,6 +315,13 @@ def _texts() -> tuple[OutputTextView, ...]:
         OutputTextView(
             "refused", "A text that is not given", "", "", "", "/style", False, "The plan has an error."
         ),
+    )
+
+
+def _tokens() -> tuple[StoredToken, ...]:
+    return (
+        StoredToken(1, "nightly report", "anna", "viewer", "active", _AT, _AT + timedelta(days=90), _AT),
+        StoredToken(2, "old script", "anna", "planner", "expired", _AT, _AT, None),
     )
 
 

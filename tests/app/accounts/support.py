@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI
@@ -25,10 +24,10 @@ COOKIE = "cfplan-session"
 FORM = "application/x-www-form-urlencoded"
 
 
-def app_with_accounts(folder: Path, **settings: Any) -> FastAPI:
+def app_with_accounts(folder: Path, **settings: object) -> FastAPI:
     """Return an application whose users must sign in."""
     given = {"authentication": "accounts", "data_dir": folder / "data", **settings}
-    return create_app(Settings(**given))
+    return create_app(Settings.model_validate(given))
 
 
 def accounts_of(app: FastAPI) -> Accounts:
@@ -36,11 +35,15 @@ def accounts_of(app: FastAPI) -> Accounts:
     return found
 
 
-def add_user(app: FastAPI, name: str, role: str, *, password: str = PASSWORD, **more: Any) -> int:
+def add_user(
+    app: FastAPI, name: str, role: str, *, password: str = PASSWORD, must_change: bool = False
+) -> int:
     """Store a user and return the id."""
     new_hash = accounts_of(app).passwords.hash(password)
     with app.state.database.session(writes=True) as session:
-        return users.add(session, name, role, password_hash=new_hash, now=utc_now(), **more).id
+        return users.add(
+            session, name, role, password_hash=new_hash, must_change=must_change, now=utc_now()
+        ).id
 
 
 def add_token(app: FastAPI, name: str, scope: str, *, days: int = 30) -> str:
@@ -70,9 +73,7 @@ class Browser:
         return self.send("GET", address, headers=headers)
 
     def post(self, address: str, **fields: str) -> Answer:
-        return self.send(
-            "POST", address, body=urlencode(fields).encode(), headers={"content-type": FORM}
-        )
+        return self.send("POST", address, body=urlencode(fields).encode(), headers={"content-type": FORM})
 
     def send(
         self, method: str, address: str, *, body: bytes = b"", headers: dict[str, str] | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.accounts.rights import RIGHTS, Guard, guarded, key_of
 from app.actor import Role
@@ -28,13 +28,17 @@ PUBLIC = (
     "GET /readyz",
     "GET /sign-in",
     "POST /sign-in",
+    *(f"GET /sign-in/oidc{step}" for step in ("", "/again", "/callback", "/sign-out")),
     "GET /assets/plotly/plotly.min.js",
     "MOUNT /assets/swagger-ui",
     "MOUNT /static",
 )
 CALCULATIONS = (
     *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook")),
-    *(f"POST /api/v1/{kind}" for kind in ("lint", "merge", "diff", "plan-from-running", "usage/plan-document")),
+    *(
+        f"POST /api/v1/{kind}"
+        for kind in ("lint", "merge", "diff", "plan-from-running", "usage/plan-document")
+    ),
     *(f"POST /api/v1/events/{kind}" for kind in ("simulate", "read", "advise", "rates")),
     *(f"POST /api/v1/cluster/{kind}" for kind in ("decide", "load", "explain")),
     *(
@@ -175,7 +179,7 @@ def guarded_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
         yield app
 
 
-def answering(name: str):  # noqa: ANN201 - an ASGI application
+def answering(name: str) -> ASGIApp:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 204, "headers": [(b"x-route", name.encode())]})
         await send({"type": "http.response.body", "body": b""})

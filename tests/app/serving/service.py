@@ -106,7 +106,7 @@ def stream() -> Response:
 
 @router.get("/loop")
 async def blocked_loop() -> None:
-    time.sleep(1e9)  # noqa: ASYNC251
+    time.sleep(1e9)
 
 
 @router.get("/wait")

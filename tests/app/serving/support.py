@@ -74,7 +74,11 @@ def serving(
     port = port or free_port()
     messages = folder / "messages"
     settings = {"CFPLAN_DATA_DIR": str(folder / "data"), "CFPLAN_NIGHT_HOUR": "off", **(environment or {})}
-    asked = {"arguments": ["--port", str(port), *arguments], "environment": settings, "messages": str(messages)}
+    asked = {
+        "arguments": ["--port", str(port), *arguments],
+        "environment": settings,
+        "messages": str(messages),
+    }
     pid = parent.start(json.dumps(asked))
     service = Service(f"http://127.0.0.1:{port}", pid, folder / "data", messages, parent)
     try:
@@ -132,5 +136,3 @@ def in_background(work: Callable[[], httpx.Response]) -> Iterator[Future[httpx.R
 def all_threads_of(pid: int) -> int:
     """Return the number of threads of a process."""
     return len(list(Path(f"/proc/{pid}/task").iterdir()))
-
-

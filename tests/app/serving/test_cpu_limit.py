@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -133,5 +132,3 @@ def test_request_below_the_limit_is_not_stopped(service: Service) -> None:
     before = service.workers()
     assert service.get("/test/spend?seconds=0.5").is_success
     assert service.workers() == before
-
-

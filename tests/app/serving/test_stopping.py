@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sqlite3
-
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,5 +149,3 @@ def test_killed_worker_is_replaced(service: Service) -> None:
 
 def test_supervisor_has_no_threads_that_a_fork_would_lose(service: Service) -> None:
     assert all_threads_of(service.pid) == 1
-
-

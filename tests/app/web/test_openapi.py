@@ -116,7 +116,9 @@ def test_every_operation_has_a_description_and_responses(description: dict[str, 
         assert operation["summary"], (path, method)
         assert operation["description"], (path, method)
         assert set(operation["tags"]) <= tags
-        for status, response in operation["responses"].items():
+        for status, stated in operation["responses"].items():
+            shared = stated.get("$ref", "").rpartition("/")[2]
+            response = description["components"]["responses"][shared] if shared else stated
             assert response["description"], (path, status)
             if status == "304":
                 assert "content" not in response

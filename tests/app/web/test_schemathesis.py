@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import hypothesis
 import pytest
+from fastapi import FastAPI
 
+from app.accounts import sessions
+from app.documentation.api_docs import DESCRIPTION_FILE
 from app.jobs import api as job_routes
 from app.jobs import processes
 from app.main import create_app
@@ -20,10 +26,11 @@ from app.settings import Settings
 from app.whatif.questions import QUESTIONS
 from planner_core.document.reading import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
+from tests.app.accounts.support import ROLES, add_token, add_user, app_with_accounts, signed_in
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night
 from tests.app.uploads.support import finish, post_file
 from tests.app.usage.support import store, ten_days
-from tests.app.web.support import SQ03
+from tests.app.web.support import SQ03, call
 
 if TYPE_CHECKING:
     import schemathesis
@@ -36,6 +43,7 @@ STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
 SEARCH = "/api/v1/search"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
+ACCOUNT, TOKENS, USERS = "/api/v1/account", "/api/v1/account/tokens", "/api/v1/users"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
 RUNNING = ("lint", "merge", "diff", "plan-from-running")
@@ -74,6 +82,11 @@ OPERATIONS = [
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
     ("GET", SEARCH),
+    ("GET", ACCOUNT),
+    *((method, TOKENS) for method in ("GET", "POST")),
+    ("DELETE", f"{TOKENS}/{{number}}"),
+    *((method, USERS) for method in ("GET", "POST")),
+    *((method, f"{USERS}/{{name}}") for method in ("GET", "PATCH")),
     ("POST", "/api/v1/events/simulate"),
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
@@ -92,6 +105,9 @@ HAS_BODY = [
     ("POST", f"{STORED}/scenarios"),
     ("PUT", f"{STORED}/scenarios/{{scenario}}"),
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
+    ("POST", TOKENS),
+    ("POST", USERS),
+    ("PATCH", f"{USERS}/{{name}}"),
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
     ("POST", "/api/v1/events/simulate"),
@@ -107,7 +123,7 @@ HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith(("/api/v1/plans", USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs"))
+    if path.startswith(("/api/v1/plans", USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs", f"{TOKENS}/"))
     or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
     or (method, path) in HAS_BODY
 ]
@@ -119,6 +135,9 @@ TRIED = [
     )  # nothing bad goes into the others
 ]
 CASES_EACH, CASES_EACH_OF_ONE_INPUT, CASES_EACH_IN_SOAK = 25, 8, 250
+CASES_OF_ROLE, CASES_OF_ROLE_IN_SOAK = 1, 14
+LEAST_CASES_OF_ROLES = 10_000
+"""Requests of all roles together in the soak test."""
 ONE_INPUT = [
     (method, path) for method, path in OPERATIONS if path.endswith(tuple(f"/{kind}" for kind in OUTPUT_KINDS))
 ]
@@ -136,12 +155,10 @@ CHECKED = [
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
-    """Return the described interface for any host name, because the tester uses its own."""
-    import schemathesis
-
-    settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), allowed_hosts=("*",))
-    app = create_app(settings)
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data folder of a service with a plan, a scenario, usage, forecasts, an upload, and users."""
+    folder = Path(tmp_path_factory.mktemp("data"))
+    app = create_app(Settings(data_dir=folder / "data"))
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
     worked = scenarios.work_out(app.state.database, STORED_NAME, ScenarioDraft({"queue_managers": 6}))
@@ -151,10 +168,49 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
     store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     upload = post_file(app, "text").json()
     finish(app, upload["job"]["id"])
+    for role in ROLES:
+        add_user(app, role, role)
+        if role != ROLES[-1]:
+            add_token(app, role, "viewer")
+    app.state.database.close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def quick_jobs() -> Iterator[None]:
+    """Let no job start, and streams end soon."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))  # so that no job is started
+        patch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
         patch.setattr(job_routes, "LONGEST_STREAM_S", 0.5)
-        yield schemathesis.openapi.from_asgi("/openapi.json", app)
+        yield
+
+
+@pytest.fixture(scope="module")
+def described(data_dir: Path, quick_jobs: None) -> schemathesis.BaseSchema:
+    """Return the described interface for any host name, because the tester uses its own."""
+    return description_of(create_app(Settings(data_dir=data_dir / "data", allowed_hosts=("*",))))
+
+
+@pytest.fixture(scope="module")
+def site(data_dir: Path, quick_jobs: None) -> FastAPI:
+    """Return the same service with accounts, and with its own copy of the data."""
+    shutil.copytree(data_dir / "data", data_dir / "accounts" / "data")
+    return app_with_accounts(data_dir / "accounts", allowed_hosts=("*",))
+
+
+def description_of(app: FastAPI) -> schemathesis.BaseSchema:
+    """Return the interface as it is described, except for authentication, which the tester would try by itself."""
+    import schemathesis
+
+    document = json.loads(DESCRIPTION_FILE.read_bytes())
+    del document["components"]["securitySchemes"]
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            del operation["security"]
+    schema = schemathesis.openapi.from_dict(document)
+    schema.app = app
+    schema.location = "/openapi.json"
+    return schema
 
 
 def test_operation_list_matches_the_description(described: schemathesis.BaseSchema) -> None:
@@ -200,6 +256,39 @@ def test_complete_soak_test_sends_at_least_10000_requests() -> None:
     assert sum(sent for (_, asked), sent in SENT.items() if asked == CASES_EACH_IN_SOAK) >= 10_000
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_generated_requests_of_each_role_get_documented_responses(site: FastAPI, role: str) -> None:
+    tried = [each for each in OPERATIONS if each not in ONE_INPUT]
+    # Each role tries every second operation, so that two roles try each of them.
+    try_role(site, role, cases=CASES_OF_ROLE, operations=tried[ROLES.index(role) % 2 :: 2])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("role", ROLES)
+def test_many_generated_requests_of_each_role_get_documented_responses(site: FastAPI, role: str) -> None:
+    sent = try_role(site, role, cases=CASES_OF_ROLE_IN_SOAK, operations=OPERATIONS)
+    print(f"{role}: {sent} requests")
+    assert sent >= LEAST_CASES_OF_ROLES / len(ROLES)
+
+
+def try_role(site: FastAPI, role: str, *, cases: int, operations: list[tuple[str, str]]) -> int:
+    """Send requests to each operation in a session of a role, and return their number."""
+    described = description_of(site)
+    headers = {"cookie": f"cfplan-session={signed_in(site, role).secret}"}
+    before = SENT.total()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            sessions, "RECENT", timedelta(days=1)
+        )  # so that slow machines reach sensitive operations, too
+        for method, path in operations:
+            modes = (GOOD, BAD) if (method, path) in HAS_PARAMETERS else (GOOD,)
+            for mode in modes:
+                try_cases(described, method, path, mode, cases=cases, headers=headers)
+    # The requests reached the operations: the session is still valid.
+    assert call(site, "GET", "/api/v1/account", headers=headers).json()["role"] == role
+    return SENT.total() - before
+
+
 def try_cases(
     described: schemathesis.BaseSchema,
     method: str,
@@ -207,6 +296,7 @@ def try_cases(
     mode: Mode,
     *,
     cases: int,
+    headers: dict[str, str] | None = None,
 ) -> None:
     """Send a number of requests; half of those for stored plans name an existing one."""
     from schemathesis import GenerationMode
@@ -236,6 +326,8 @@ def try_cases(
             case.path_parameters.update(qsg="SQ03", structure="APPLICATION1")
         if real and path.startswith((f"{UPLOADS}/", "/api/v1/jobs/")) and mode == GOOD:
             case.path_parameters["number"] = 1
-        case.call_and_validate(checks=CHECKS.get_by_names(CHECKED))  # type: ignore[arg-type]
+        if real and path.startswith(USERS) and "name" in case.path_parameters and mode == GOOD:
+            case.path_parameters["name"] = "viewer"
+        case.call_and_validate(checks=CHECKS.get_by_names(CHECKED), headers=headers)  # type: ignore[arg-type]
 
     send()

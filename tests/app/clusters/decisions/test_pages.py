@@ -23,6 +23,7 @@ from planner_core.clusters.load import ClusterLoad
 from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
 from tests.app.web.charts.test_svg import with_class
+from tests.app.web.pages.html import read
 from tests.app.web.support import Answer, call, get, send_json
 
 DECIDE, LOAD = "/cluster/decide", "/cluster/load"
@@ -232,3 +233,12 @@ def test_flow_to_many_instances_has_no_chart() -> None:
     (flow,) = clusters_shown(load_of(plan)).flows
     assert flow.chart == ()
     assert flow.failures
+
+
+@pytest.mark.parametrize("address", [DECIDE, LOAD])
+def test_cluster_charts_can_be_saved_with_title_and_subject(app: FastAPI, address: str) -> None:
+    page = read(get(app, address, accept="text/html").text)
+    tools = [each for each in page.all("p") if "picture-tools" in each.attributes.get("class", "")]
+    assert tools
+    assert all(each["data-title"] and each["data-subject"] and each["data-source"] for each in tools)
+    assert any("pictures.js" in script.attributes.get("src", "") for script in page.all("script"))

@@ -140,7 +140,7 @@ def test_form_with_errors_is_not_saved_and_links_to_its_fields(browser: Browser)
     assert answer.fields["/structures/0/queues/0/backlog"] == "2OO"
     assert {"#/qsg", "#/structures/0/queues/0/backlog"} <= set(answer.links)
     assert {"/qsg-error", "/structures/0/queues/0/backlog-error"} <= set(answer.ids)
-    assert len(browser.get("/plans/SQ03/history").fields) == 2  # still one version: from and to
+    assert not browser.get("/plans/SQ03/history").fields  # still one version, so there is nothing to compare
 
 
 def test_findings_next_to_the_form_link_to_their_field(browser: Browser) -> None:

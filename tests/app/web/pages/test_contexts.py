@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from jinja2 import UndefinedError, meta, nodes
 
+from app.accounts.pages import AccountPage, PasswordPage, SignInPage, UserPage, UsersPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
@@ -74,6 +75,11 @@ from tests.app.web.pages.addresses import PAGES, html
 from tests.app.web.support import send_json
 
 CONTEXTS: dict[str, type[Page]] = {
+    "accounts/account.html": AccountPage,
+    "accounts/password.html": PasswordPage,
+    "accounts/sign_in.html": SignInPage,
+    "accounts/user.html": UserPage,
+    "accounts/users.html": UsersPage,
     "api_docs.html": ApiDocsPage,
     "api_try.html": ApiTryPage,
     "clusters/decide.html": DecidePage,
@@ -160,6 +166,8 @@ USAGE_PAGES = (
 NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/app/plans/pages sends these forms."""
+OF_ACCOUNTS = {name for name in CONTEXTS if name.startswith("accounts/")}
+"""Pages that only a service with accounts shows; tests/app/accounts/test_pages.py opens them."""
 
 
 def parts(name: str) -> set[str]:
@@ -266,7 +274,9 @@ def test_pages_are_rendered_with_the_declared_template_and_context(
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(own_app, address)
-    assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
+    assert seen == {
+        name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS | OF_ACCOUNTS
+    }
 
 
 def test_misspelled_name_in_a_template_raises_an_error() -> None:
