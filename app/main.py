@@ -18,10 +18,12 @@ from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import RIGHTS, guarded
+from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, configured_url
+from app.data_folder import in_use
+from app.database.engine import Database, DatabaseUnusable, database_of
 from app.database.fullness import has_no_space
 from app.database.limits import OF_REQUESTS
 from app.database.session import write_turns
@@ -123,7 +125,8 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
     # First, because connections to the database are counted.
-    with monitoring.joined():
+    with monitoring.joined(), in_use(app.state.settings.data_dir, creates=True):
+        # The folder is in use until the last request, so that no restore replaces the data of a running service.
         await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
         app.state.database.is_prepared_by(app.state.patient_database)
         app.state.overseer.start()
@@ -172,11 +175,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    url = configured_url(settings)
-    app.state.database = Database(url, waits=OF_REQUESTS)
+    app.state.database = database_of(settings, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
     # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
-    app.state.patient_database = Database(url)
+    app.state.patient_database = database_of(settings)
     app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
@@ -214,6 +216,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        audit.router,
         jobs.router,
         usage.router,
         curves.router,

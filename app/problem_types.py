@@ -66,6 +66,8 @@ PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan has changed since it w
 PRECONDITION_REQUIRED = ProblemType(
     "precondition-required", 428, "The request must name the version that it changes"
 )
+APPROVAL_MISSING = ProblemType("approval-missing", 409, "The version of the plan is not approved")
+APPROVAL_REFUSED = ProblemType("approval-refused", 403, "The version cannot be approved by this user")
 SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
 SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
 SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario has changed since it was read")
@@ -74,6 +76,7 @@ UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be accept
 JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
 REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
 FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
+FILE_IN_USE = ProblemType("file-in-use", 409, "The file belongs to an upload")
 INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space on the disk")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is not available")
 NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
@@ -86,8 +89,9 @@ PROBLEM_TYPES = (
     FORBIDDEN, CONFIRMATION_REQUIRED, PASSWORD_CHANGE_REQUIRED, ACCOUNTS_OFF, USER_NOT_FOUND, USER_EXISTS,
     TOKEN_NOT_FOUND, TOO_MANY_ATTEMPTS, SIGN_IN_FAILED, PROVIDER_UNAVAILABLE, TRUSTED_HEADER_REFUSED, SERVICE_BUSY, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, APPROVAL_MISSING,
+    APPROVAL_REFUSED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
-    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, FILE_IN_USE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
     CPU_LIMIT, SERVICE_STOPPING, UNEXPECTED,
 )  # fmt: skip

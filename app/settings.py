@@ -22,6 +22,10 @@ class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
 
 
+DEFAULT_COPIES_KEPT = 3
+"""Default number of copies of an SQLite file from before migrations."""
+
+
 class LogFormat(StrEnum):
     """The format of log lines."""
 
@@ -88,6 +92,14 @@ class Settings(BaseSettings):
             "the data folder is used."
         ),
     )
+    migration_copies: int = Field(
+        default=DEFAULT_COPIES_KEPT,
+        ge=0,
+        le=1_000,
+        description=(
+            "Copies of the SQLite file that are kept in the data folder; one is made before each migration of its tables. 0 makes none."
+        ),
+    )
     database_password_file: str = Field(
         default="",
         description=(
@@ -99,6 +111,10 @@ class Settings(BaseSettings):
         ge=0,
         le=36_500,
         description="Days for which a deleted plan can be restored; after that it is removed permanently.",
+    )
+    approval: bool = Field(
+        default=False,
+        description="Whether the texts for z/OS of a plan need the approval of a second person.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -346,7 +362,8 @@ class Settings(BaseSettings):
     )
 
     log_format: LogFormat = Field(
-        default=LogFormat.TEXT, description="Format of log lines: text, or json for one JSON object in each line."
+        default=LogFormat.TEXT,
+        description="Format of log lines: text, or json for one JSON object in each line.",
     )
     log_level: LogLevel = Field(
         default=LogLevel.INFO,

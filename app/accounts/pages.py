@@ -30,6 +30,8 @@ from app.accounts.sessions import OwnSession, utc_now
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import ActorKind, Role, current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.session import DatabaseDep, SessionDep
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
@@ -163,6 +165,8 @@ def sign_out(request: Request, accounts: AccountsDep, session: SessionDep) -> Re
     """End the session, and let the browser forget it with all pages in its cache."""
     del accounts
     sessions.end_with_secret(session, session_secret(request.scope))
+    actor = current_actor()
+    record(session, Action.SIGNED_OUT, AuditObject("user", actor.name, id=actor.user_id))
     response = _see(request, f"{SIGN_IN}?said=signed-out")
     remove_session(response, request.scope)
     response.headers["clear-site-data"] = '"cache"'
@@ -197,6 +201,7 @@ def send_confirmation(
     if actor.session_id is not None:
         with database.session(writes=True) as session:
             sessions.confirm(session, actor.session_id, utc_now())
+            record(session, Action.SIGN_IN_CONFIRMED, AuditObject("user", actor.name, id=actor.user_id))
     return _see(request, to)
 
 
@@ -256,8 +261,13 @@ def end_session(request: Request, accounts: AccountsDep, session: SessionDep, fo
     del accounts
     actor = signed_in_user()
     number = digits_in(form.get("session", ""), most=18)
-    if number is not None and actor.user_id is not None:
-        sessions.end(session, number, user_id=actor.user_id)
+    if (
+        number is not None
+        and actor.user_id is not None
+        and sessions.end(session, number, user_id=actor.user_id)
+    ):
+        about = AuditObject("user", actor.name, id=actor.user_id)
+        record(session, Action.SESSIONS_ENDED, about, {"session": number})
     return _see(request, f"{ACCOUNT}?said=session")
 
 
@@ -352,9 +362,9 @@ def change_user(
     actions: Mapping[str, Callable[[], object]] = {
         "role": lambda: users.set_role(session, user, form.get("role", "")),
         "disabled": lambda: users.disable(session, user, now),
-        "enabled": lambda: users.enable(user),
+        "enabled": lambda: users.enable(session, user),
         "tokens": lambda: tokens.revoke_all(session, user.id, now),
-        "sessions": lambda: sessions.end_all(session, user.id),
+        "sessions": lambda: users.end_sessions(session, user),
     }
     if action in actions:
         try:

@@ -17,6 +17,8 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import NotFound
 from app.jobs import processes, repository
 from app.jobs.kinds import kind_of, names_alone
@@ -191,6 +193,7 @@ def claim(session: Session, job_id: int, *, owner: str, at_once: int) -> Job | N
             "ended, so it is not restarted automatically. The "
             "log may show the reason; a machine that runs out of memory ends processes without a message."
         )
+        _record_end(session, run.id, run.kind, JobState.FAILED, run.sentence)
         return None
     if repository.count_alive(session) >= at_once:
         return None
@@ -216,6 +219,7 @@ def refuse(session: Session, job_id: int, sentence: str) -> None:
     run = repository.find(session, job_id, lock=True)
     if run is not None and run.state == JobState.QUEUED:
         run.state, run.ended_at, run.sentence = JobState.FAILED, now(), sentence
+        _record_end(session, run.id, run.kind, JobState.FAILED, sentence)
 
 
 # ---- during a run, by its owner --------------------------------------------------------------------------------------
@@ -260,9 +264,18 @@ def end(
         values["stage"] = stage
     if asks is not None:
         values["asks"] = _json(asks)
-    return repository.change_own(
+    is_own = repository.change_own(
         session, job_id, owner, state=state, sentence=sentence, log=log, heartbeat_at=now(), ended_at=now(), **values
     )  # fmt: skip
+    if is_own:
+        run = repository.find(session, job_id, light=True)
+        _record_end(session, job_id, "" if run is None else run.kind, state, sentence)
+    return is_own
+
+
+def _record_end(session: Session, job_id: int, kind: str, state: JobState, sentence: str) -> None:
+    details = {"state": state.value, "sentence": sentence}
+    record(session, Action.JOB_FINISHED, AuditObject("job", kind, id=job_id), details)
 
 
 def _found(session: Session, job_id: int) -> JobRun:

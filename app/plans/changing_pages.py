@@ -22,13 +22,13 @@ from app.database.engine import Database
 from app.database.session import SessionDep, WriteTurn
 from app.errors import Conflict, NameTaken
 from app.fits.kept import curves_in
-from app.plans import service
+from app.plans import approval, service
 from app.plans.acknowledging import acknowledge, withdraw
 from app.plans.computed import compute
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, PlanNameInvalid
 from app.plans.finding_groups import group_id
-from app.plans.head import FINDINGS, SIZES, RefusedAction
+from app.plans.head import FINDINGS, POLICY, SIZES, RefusedAction, path_of
 from app.plans.pages import settings_of
 from app.plans.result_pages import result_page
 from app.plans.result_view import findings_of
@@ -183,6 +183,25 @@ def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> 
             request, session, plan_id=plan_id, new_name=wanted, error=str(error), status_code=status
         )
     return _see(request, f"/plans/{quote(stored.name)}?saved=restored")
+
+
+# ---- approval -----------------------------------------------------------------------------------------------------
+
+
+@router.post("/plans/{name}/versions/{number}/approve")
+def approve(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """Approve a version that another person saved."""
+    stored = service.get_version_at(session, name, number)
+    approval.approve(session, name, stored.number, is_required=settings_of(request).approval)
+    return _see(request, f"{path_of(stored)}?tab={POLICY}&saved=approved")
+
+
+@router.post("/plans/{name}/versions/{number}/withdraw-approval")
+def withdraw_approval(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """Withdraw the approval of a version."""
+    stored = service.get_version_at(session, name, number)
+    approval.withdraw(session, name, stored.number, is_required=settings_of(request).approval)
+    return _see(request, f"{path_of(stored)}?tab={POLICY}&saved=approval-withdrawn")
 
 
 # ---- on the page of a plan -------------------------------------------------------------------------------------------

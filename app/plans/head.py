@@ -35,6 +35,8 @@ OUTCOMES = {
     "restored": "Restored, with all its versions.",
     "imported": "Imported.",
     "renamed": "Renamed.",
+    "approved": "Approved; the texts for z/OS are available.",
+    "approval-withdrawn": "Approval withdrawn.",
     "acknowledged": "{} acknowledged; the reason is part of the plan.",
     "withdrawn": "{} open again; the acknowledgment was withdrawn.",
 }

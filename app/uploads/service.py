@@ -22,6 +22,9 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.engine import Database
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
@@ -30,15 +33,15 @@ from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.paging import PageRequest, ResultPage, Sort
-from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
+from app.problem_types import FILE_GONE, FILE_IN_USE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
-from app.uploads import files, qsg_map, repository
+from app.uploads import files, qsg_map, repository, unregistered
 from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
-from planner_core.inputs import KINDS, Kind, KindUnknown, detect
+from planner_core.inputs import KINDS, PREVIEW_BYTES, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
 from planner_core.wire import Answer, JsonObject, copied
 
@@ -46,6 +49,12 @@ logger = logging.getLogger("cfplan.uploads")
 
 UNNAMED = "unnamed"
 NEWEST = Sort("received", is_descending=True)
+REGISTERED = "recovered"
+"""Beginning of the name of an upload whose file was found in the data folder; its own name is not known."""
+FILE_MISSING = (
+    "The file of upload {upload_id} is not in the data folder, although it was not removed: the data folder may have been "
+    "restored or moved without it. Put the file back, or upload it again."
+)
 _OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
 _UTC_NAMES = ("Z", "UTC", "GMT")
 
@@ -73,6 +82,9 @@ class StoredUpload(Answer):
     created_at: datetime
     removed_at: Annotated[
         datetime | None, Field(description="When the file itself was removed; its report is kept.")
+    ]
+    author: Annotated[
+        str | None, Field(description="Who sent the file; null if the service did not record it yet.")
     ]
     job: Job | None
 
@@ -217,6 +229,7 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
         session.add(found)
         session.flush()
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_RECEIVED, found, size_bytes=found.size_bytes, sha256=found.sha256)
         return UploadOutcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
@@ -224,18 +237,23 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     if shown.job is None or shown.job.state == JobState.FAILED:
         _change(session, found, said)
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_REREAD, found)
         shown = get(session, found.id)
+    else:
+        # The same bytes again change nothing, except that a removed file is back.
+        _record(session, Action.UPLOAD_RECEIVED, found, sha256=found.sha256, is_known=True)
     return UploadOutcome(shown, is_new=False)
 
 
 def read_again(
-    session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
-) -> StoredUpload:
+    session: Session, upload_id: int, said: UploadDetails, *, data_dir: Path,
+    qsg: Mapping[tuple[str, str], str] | None = None,
+) -> StoredUpload:  # fmt: skip
     """Store the answers to the questions of the job, or a corrected kind of data, and queue a new job.
 
     Raises:
         FieldsInvalid: An answer cannot be used.
-        NotKept: The file has been removed.
+        NotKept: The file has been removed, or is not in the data folder.
         JobBusy: A job is under way.
     """
     job_rows.hold_claims(session)
@@ -243,10 +261,74 @@ def read_again(
     if row.removed_at is not None:
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
         raise NotKept(message, problem=FILE_GONE)
+    if is_file_missing(row, data_dir=data_dir):
+        raise NotKept(FILE_MISSING.format(upload_id=upload_id), problem=FILE_GONE)
     qsg_map.put_all(session, qsg or {})
+    before = _described(row)
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     _queue_ingest(session, row.id)
+    after = _described(row)
+    _record(
+        session, Action.UPLOAD_REREAD, row, **({} if before == after else {"before": before, "after": after})
+    )
     return get(session, upload_id)
+
+
+def is_file_missing(upload: Upload | StoredUpload, *, data_dir: Path) -> bool:
+    """Return whether an upload should have its file, and the data folder does not have it."""
+    return upload.removed_at is None and not files.path_of(data_dir, upload.sha256).exists()
+
+
+def register(session: Session, sha256: str, *, data_dir: Path) -> StoredUpload:
+    """Create an upload for a file in the data folder that has none, and queue a job that reads it.
+
+    Uploads that have lost the file, because it was removed after it had been read, get it back and are read again.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        JobBusy: The file has an upload, and a job is under way.
+    """
+    repository.hold_files(session)
+    path = files.path_of(data_dir, sha256)
+    if not path.is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    rows = list(repository.find_with_bytes(session, sha256))
+    if not rows:
+        with path.open("rb") as file:
+            first = file.read(PREVIEW_BYTES)
+        name = f"{REGISTERED}-{sha256[:12]}"
+        staged = StagedUpload(sha256, path.stat().st_size, first, path, path)
+        rows = [_new(staged, filename=name, said=UploadDetails())]
+        session.add(rows[0])
+        session.flush()
+    for row in rows:
+        row.removed_at = None
+        _queue_ingest(session, row.id)
+    session.flush()
+    # Without the commit the mark would only be set again by the next cleanup.
+    after_commit(session, lambda: files.remove_mark(data_dir, sha256))
+    return get(session, rows[-1].id)
+
+
+def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> None:
+    """Remove a file that no upload needs.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        NotKept: An upload needs it.
+    """
+    repository.hold_files(session)
+    if not files.path_of(data_dir, sha256).is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    for row in repository.find_with_bytes(session, sha256):
+        if row.removed_at is None:
+            message = (
+                f"The file belongs to upload {row.id}. Delete the upload to remove it. Nothing was changed."
+            )
+            raise NotKept(message, problem=FILE_IN_USE)
+    _remove_after_commit(session, [sha256], data_dir=data_dir)
 
 
 def read_failed_again(session: Session, batch: str) -> int:
@@ -255,6 +337,7 @@ def read_failed_again(session: Session, batch: str) -> int:
     failed = repository.failed_in_batch(session, batch, lock=True)
     for upload_id in failed:
         _queue_ingest(session, upload_id)
+        _record(session, Action.UPLOAD_REREAD, _found(session, upload_id), batch=batch)
     return len(failed)
 
 
@@ -271,6 +354,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
         raise _busy(shown.job.id)
     session.delete(row)
+    _record(session, Action.UPLOAD_DELETED, row, sha256=row.sha256)
     session.flush()
     if not repository.is_wanted(session, row.sha256):
         _remove_after_commit(session, [shown.sha256], data_dir=data_dir)
@@ -285,15 +369,18 @@ def clean_up(database: Database, settings: Settings) -> None:
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
-    """Remove files of uploads that were read longer ago than `kept`, and files without a row; return their number."""
+    """Remove files of uploads that were read longer ago than `kept`; return their number.
+
+    Files without an upload are included when they were first found that long ago (`unregistered.expired`).
+    """
     repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
         row.removed_at = datetime.now(UTC)
         removed.add(row.sha256)
+        _record(session, Action.UPLOAD_FILE_REMOVED, row, upload_days=kept.days, sha256=row.sha256)
     session.flush()
-    # Files without a row are included; a process that was killed before its commit leaves them.
-    removed |= set(files.whole_files(data_dir))
+    removed |= unregistered.expired(session, data_dir=data_dir, kept=kept)
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
     if unwanted:
         _remove_after_commit(session, unwanted, data_dir=data_dir)
@@ -317,6 +404,15 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
             last.state, last.ended_at = JobState.FAILED, jobs.now()
             last.sentence = "Read again with more answers."
     jobs.queue(session, INGEST, upload_id=upload_id)
+
+
+def _described(row: Upload) -> dict[str, str]:
+    """Return the user's description of a file."""
+    return {"kind": row.kind, "observed_at": row.observed_at, "zone": row.zone}
+
+
+def _record(session: Session, action: Action, row: Upload, **details: object) -> None:
+    record(session, action, AuditObject("upload", row.filename, id=row.id), details)
 
 
 def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
@@ -354,6 +450,7 @@ def _new(received: StagedUpload, *, filename: str, said: UploadDetails) -> Uploa
         zone=said.zone or "",
         observed_utc=said.observed_utc,
         created_at=datetime.now(UTC),
+        author=current_actor().name,
     )
 
 
