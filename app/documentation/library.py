@@ -31,7 +31,7 @@ SHELVES = {
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
         "other-inputs", "glossary",
     ),
-    "operations": ("settings", "backup", "security", "monitoring", "nightly", "scale", "clusters"),
+    "operations": ("settings", "backup", "security", "security-inventory", "asvs", "monitoring", "nightly", "scale", "clusters"),
     "contributing": (),
     "decisions": (),
 }  # fmt: skip
