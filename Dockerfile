@@ -1,9 +1,11 @@
 # The service as it runs in production, with the jobs that it starts as processes of their own: reading uploads, the night.
 # A worker of a Spark cluster runs the same image, so that Python, packages and paths are the same everywhere.
 #
-# The base image is named by its tag; put the digest your registry shows behind it when builds have to be repeatable
-# to the byte. Everything installed into it is pinned with hashes.
-FROM python:3.13-slim AS build
+# The base image is named by its tag, which its publisher moves. For repeatable builds, name a digest:
+# --build-arg PYTHON_IMAGE=python@sha256:...; docs/operations/deployment.md says how to find it. Everything installed into
+# it is pinned with hashes.
+ARG PYTHON_IMAGE=python:3.13-slim
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /opt/cfplan
 RUN python -m venv .venv
 COPY requirements/build.txt requirements/web.txt requirements/spark.txt requirements/
@@ -25,7 +27,7 @@ RUN .venv/bin/python -m pip install --no-cache-dir --no-deps --no-index --no-bui
 # it again: the user may not write here. Nothing changes these files, so that no process has to check their times.
 RUN .venv/bin/python -m compileall -q --invalidation-mode unchecked-hash app planner_core spark_jobs migrations
 
-FROM python:3.13-slim
+FROM ${PYTHON_IMAGE}
 # The user's number is fixed, so that a volume keeps its owner from one image to the next.
 RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin cfplan \
  && install --directory --owner cfplan --group cfplan /var/lib/cfplan

@@ -19,7 +19,7 @@ CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test soak bench check format findings openapi pins clean browser FORCE
+.PHONY: help run setup test soak bench load check format findings openapi sbom licenses pins clean browser FORCE
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,9 @@ soak: setup browser ## run the tests that are too long for `make test`
 bench: setup ## run the benchmarks
 	$(BIN)/python -m bench $(ARGS)
 
+load: setup ## load the service with many users, uploads and a nightly run for five minutes (ARGS="--seconds 60 --dumps 10")
+	$(BIN)/python -m bench.load_run $(ARGS)
+
 check: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## format, lint, types, import contracts, templates
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -54,6 +57,12 @@ findings: setup ## write docs/reference/findings.md and the page of each code fr
 
 openapi: setup ## write app/documentation/openapi.json from the routes, models and examples
 	$(BIN)/python -m tests.app.documentation.openapi_file
+
+sbom: setup ## write the bill of materials (CycloneDX) and third-party notices to build/
+	$(BIN)/python -m inventory sbom
+
+licenses: setup ## write docs/reference/licenses.md from the metadata of the pinned packages
+	$(BIN)/python -m inventory licenses
 
 # uv resolves for every platform and Python at once; it lives in a virtual environment of its own for the time of the
 # call. Existing pins are kept unless UPGRADE is set. Without annotations and header the files name no host.

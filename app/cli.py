@@ -10,11 +10,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 
+from app.actor import acting_as, command_actor
 from app.command_line import EXIT_OK, EXIT_USAGE, LazyParser, UsageError, commands_of
 
 _SHOWN_BELOW = 20
+SERVE = "serve"
 COMMANDS = {
     "structure": (
         "Calculate the size of an application structure for a backlog, or the backlog for a size.",
@@ -25,12 +28,15 @@ COMMANDS = {
     "plan": ("Evaluate a plan document (JSON or YAML).", "app.sizing.plan_cli"),
     "schema": ("Print the JSON Schema of the plan document.", "app.sizing.plan_cli"),
     "example": ("Print an example plan document (YAML).", "app.sizing.plan_cli"),
-    "migrate": ("Migrate the tables of the database to this version of cfplan.", "app.plans.cli"),
+    "migrate": ("Migrate the tables of the database to this version of cfplan.", "app.backup.cli"),
+    "backup": ("Write everything that the service stores to one archive, while it runs.", "app.backup.cli"),
+    "restore": ("Restore an archive of cfplan backup.", "app.backup.cli"),
     "plans": (
         "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
         "app.plans.cli",
     ),
     "ingest": ("Read usage data into the usage history.", "app.uploads.ingest_cli"),
+    "uploads": ("Uploads and their files: check, register, remove.", "app.uploads.cli"),
     "history": ("Usage history: export rows, rebuild the hourly roll-ups.", "app.usage.history_cli"),
     "nightly": (
         "Fit curves, forecast usage and report findings from the whole usage history.",
@@ -66,12 +72,13 @@ COMMANDS = {
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",
     ),
+    "audit": ("The audit trail: export entries, verify that none was changed.", "app.audit.cli"),
     "users": (
         "Users of the service: add, list, disable, enable, role, password.",
         "app.accounts.cli",
     ),
     "tokens": ("API tokens: create, list, revoke.", "app.accounts.cli"),
-    "serve": ("Serve the web application.", "app.serve_cli"),
+    SERVE: ("Serve the web application.", "app.serve_cli"),
 }
 """The description of each command, and the module whose function `add_NAME` adds its options.
 
@@ -90,7 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parser(given).parse_args(given)
         run: Callable[[argparse.Namespace], int] = arguments.run
-        return run(arguments)
+        # The service acts for its users, not for the one who started it.
+        with nullcontext() if arguments.command == SERVE else acting_as(command_actor()):
+            return run(arguments)
     # argparse exits by itself after printing help.
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else EXIT_OK

@@ -8,16 +8,18 @@ The exit code is 0 if the run has ended or belongs to another keeper, and 2 if i
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from importlib import import_module
 
 from sqlalchemy.exc import OperationalError
 
-from app.database.engine import Database, database_url
-from app.jobs import repository, service
+from app import logs
+from app.data_folder import in_use
+from app.database.engine import Database, database_of
+from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
@@ -40,6 +42,9 @@ process that carried it out before, so this process must not be busy for long.
 """
 
 
+logger = logging.getLogger("cfplan.keeper")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Carry out the run whose number is in the arguments, and return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
@@ -48,13 +53,18 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     try:
         settings = read_settings()
-        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        logs.configure(settings)
+        if argv is None:  # in a process of its own
+            # Inherited by the processes that do the work. Requests have users who wait for them.
+            os.nice(settings.job_nice)
+        database = database_of(settings)
         try:
-            _carry_out(database, settings, int(arguments[0]))
+            with in_use(settings.data_dir):
+                _carry_out(database, settings, int(arguments[0]))
         finally:
             database.close()
     except (PlannerError, OperationalError) as error:
-        sys.stderr.write(f"{error}\n")
+        logger.error("Job %s cannot be carried out: %s", arguments[0], getattr(error, "orig", None) or error)
         return 2
     return 0
 
@@ -65,19 +75,19 @@ def _carry_out(database: Database, settings: Settings, job_id: int) -> None:
     next_id: int | None = job_id
     with Starter() as starter:
         while next_id is not None:
-            keeper = keeper_of(database, settings, next_id, starter)
-            # A run that cannot be claimed now would be found again and again.
-            if not keeper.run() or keeper.is_stopped:
-                return
+            with logs.in_job(next_id):
+                keeper = keeper_of(database, settings, next_id, starter)
+                # A run that cannot be claimed now would be found again and again.
+                if not keeper.run() or keeper.is_stopped:
+                    return
             # A later service may have other settings, or be another version, so it starts its own keepers.
-            next_id = _next_small_upload(database, settings) if os.getppid() == started_by else None
+            next_id = _next_small_upload(database) if os.getppid() == started_by else None
 
 
-def _next_small_upload(database: Database, settings: Settings) -> int | None:
+def _next_small_upload(database: Database) -> int | None:
     """Return the run that has waited longest if it reads a small upload; the service starts all others in their order."""
-    stale_before = service.now() - timedelta(seconds=settings.job_stale_s)
     with database.session(writes=False) as session:
-        for job_id in repository.waiting(session, stale_before=stale_before)[:1]:
+        for job_id in repository.waiting(session)[:1]:
             run = repository.find(session, job_id, light=True)
             if run is not None and run.kind == INGEST and run.upload_id is not None:
                 upload = uploads.find(session, run.upload_id)
@@ -96,4 +106,5 @@ def keeper_of(database: Database, settings: Settings, job_id: int, starter: Star
 
 
 if __name__ == "__main__":
+    logs.log_uncaught_errors()
     sys.exit(main())

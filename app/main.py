@@ -14,13 +14,19 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import routers
+from app import calls, routers
 from app.accounts import api as accounts
 from app.accounts.authentication import Accounts, Authentication
 from app.accounts.rights import RIGHTS, guarded
+from app.audit import api as audit
+from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, database_url
+from app.data_folder import in_use
+from app.database.engine import Database, DatabaseUnusable, database_of
+from app.database.fullness import has_no_space
+from app.database.limits import OF_BACKGROUND, OF_REQUESTS
+from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -28,7 +34,10 @@ from app.fits import api as curves
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
+from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
+from app.monitoring import api as monitoring
+from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
@@ -52,9 +61,11 @@ from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
+from app.web.running_requests import RunningRequests
 from app.web.security.body import BoundedBody, Streams
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
+from app.web.security.proxies import ProxyHeaders
 from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
@@ -84,10 +95,14 @@ health = APIRouter(tags=["service"])
 @health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
 async def healthz(request: Request) -> HealthAnswer:
     """Return the state of the service, even while the database does not answer."""
-    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await _database_answers(database, request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
     return HealthAnswer(
-        status="ok" if answers else "degraded",
+        status="ok" if answers and not is_full else "degraded",
         database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
     )
@@ -109,14 +124,23 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
-    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
-    app.state.watcher.start()
-    app.state.schedule.start()
-    yield
-    await run_in_threadpool(app.state.schedule.stop)
-    await run_in_threadpool(app.state.watcher.stop)
-    await run_in_threadpool(app.state.accounts.close)
-    app.state.database.close()
+    # First, because connections to the database are counted.
+    with monitoring.joined(), in_use(app.state.settings.data_dir, creates=True):
+        # The folder is in use until the last request, so that no restore replaces the data of a running service.
+        # With connections of its own, because the statements of a migration may take longer than any other may.
+        patient = database_of(app.state.settings)
+        await run_in_threadpool(_prepare, patient, app.state.settings)
+        for database in (app.state.database, app.state.background_database):
+            database.is_prepared_by(patient)
+        patient.close()
+        app.state.overseer.start()
+        app.state.leader.start()
+        yield
+        await run_in_threadpool(app.state.leader.stop)
+        app.state.overseer.stop()
+        await run_in_threadpool(app.state.accounts.close)
+        app.state.database.close()
+        app.state.background_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -138,6 +162,8 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    overseer = Overseer(settings.request_cpu_s)
+    calls.install()
     app = FastAPI(
         title="cfplan",
         version=CORE_VERSION,
@@ -148,16 +174,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, overseer),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.database = database_of(settings, waits=OF_REQUESTS)
+    app.state.write_turns = write_turns()
+    app.state.background_database = database_of(settings, waits=OF_BACKGROUND)
     app.state.accounts = Accounts.of(settings, app.state.database)
-    app.state.watcher = Watcher(app.state.database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
+    app.state.oidc_provider = _oidc_provider(settings)
+    app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    app.state.overseer = overseer
     errors.install(app)
+    monitoring.install(app)
     openapi.install(
         app,
         schemas=[each.schemas for each in _DESCRIPTIONS],
@@ -170,6 +202,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
+def _oidc_provider(settings: Settings) -> object:
+    """Return the OpenID provider of the settings, or None, without loading its libraries, if there is none."""
+    if "oidc" not in settings.authentication:
+        return None
+    from app.accounts.oidc_provider import Provider, client_secret
+
+    client_secret(settings)  # a file that cannot be read is reported at start
+    return Provider(settings)
+
+
 def _routers() -> list[APIRouter]:
     """Return the routers of the service and of all pages."""
     return [
@@ -177,6 +219,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        audit.router,
         jobs.router,
         usage.router,
         curves.router,
@@ -190,6 +233,7 @@ def _routers() -> list[APIRouter]:
         search.router,
         accounts.router,
         health,
+        monitoring.router,
         reference_api.router,
         api_docs.router,
         chart_script.router,
@@ -197,13 +241,17 @@ def _routers() -> list[APIRouter]:
     ]
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
-    """Return the middleware, outermost first; the headers are outermost, so that every answer has them."""
+def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
+    """Return the middleware, outermost first; identifier and headers are outside, so that every answer has them."""
     return [
+        # Outermost: all others see the client's address and scheme.
+        *([Middleware(ProxyHeaders, trusted=settings.trusted_proxies)] if settings.trusted_proxies else []),
+        Middleware(ObservedRequests, access_log=settings.access_log),
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         # Inside the headers and the compression, so that its answers get both; outside of everything that may fail.
         Middleware(errors.UnexpectedErrors),
+        Middleware(RunningRequests, overseer=overseer),
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
@@ -221,4 +269,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
             ),
         ),
         Middleware(PagesInTurn),
+        Middleware(RouteOfRequest),
     ]

@@ -46,6 +46,9 @@ USER_NOT_FOUND = ProblemType("user-not-found", 404, "There is no such user")
 USER_EXISTS = ProblemType("user-exists", 409, "Another user has this name")
 TOKEN_NOT_FOUND = ProblemType("token-not-found", 404, "There is no such token or session")
 TOO_MANY_ATTEMPTS = ProblemType("too-many-attempts", 429, "Too many failed attempts")
+SIGN_IN_FAILED = ProblemType("sign-in-failed", 403, "You are not signed in")
+PROVIDER_UNAVAILABLE = ProblemType("provider-unavailable", 502, "The OpenID provider cannot be used")
+TRUSTED_HEADER_REFUSED = ProblemType("trusted-header-refused", 400, "The header with the user was refused")
 SERVICE_BUSY = ProblemType("service-busy", 503, "The service is busy")
 CROSS_ORIGIN = ProblemType("cross-origin", 403, "The request comes from another site")
 NOT_FOUND = ProblemType("not-found", 404, "There is nothing at this address")
@@ -63,6 +66,8 @@ PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan has changed since it w
 PRECONDITION_REQUIRED = ProblemType(
     "precondition-required", 428, "The request must name the version that it changes"
 )
+APPROVAL_MISSING = ProblemType("approval-missing", 409, "The version of the plan is not approved")
+APPROVAL_REFUSED = ProblemType("approval-refused", 403, "The version cannot be approved by this user")
 SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
 SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
 SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario has changed since it was read")
@@ -71,16 +76,22 @@ UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be accept
 JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
 REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
 FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
-INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space for the upload")
+FILE_IN_USE = ProblemType("file-in-use", 409, "The file belongs to an upload")
+INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space on the disk")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is not available")
+NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
+CPU_LIMIT = ProblemType("cpu-limit", 503, "The request needs too much processor time")
+SERVICE_STOPPING = ProblemType("service-stopping", 503, "The service is stopping")
 UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, UNAUTHORIZED,
     FORBIDDEN, CONFIRMATION_REQUIRED, PASSWORD_CHANGE_REQUIRED, ACCOUNTS_OFF, USER_NOT_FOUND, USER_EXISTS,
-    TOKEN_NOT_FOUND, TOO_MANY_ATTEMPTS, SERVICE_BUSY, CROSS_ORIGIN,
+    TOKEN_NOT_FOUND, TOO_MANY_ATTEMPTS, SIGN_IN_FAILED, PROVIDER_UNAVAILABLE, TRUSTED_HEADER_REFUSED, SERVICE_BUSY, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, APPROVAL_MISSING,
+    APPROVAL_REFUSED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
-    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, FILE_IN_USE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
+    CPU_LIMIT, SERVICE_STOPPING, UNEXPECTED,
 )  # fmt: skip

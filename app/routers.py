@@ -7,7 +7,9 @@ from fastapi import APIRouter
 
 def page_routers() -> list[APIRouter]:
     """Return the routers of all pages."""
+    from app.accounts.oidc_pages import router as oidc
     from app.accounts.pages import router as accounts
+    from app.audit.pages import router as audit
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
     from app.clusters.load_pages import router as cluster_load
@@ -29,6 +31,7 @@ def page_routers() -> list[APIRouter]:
     from app.scenarios.pages import router as scenarios
     from app.search.pages import router as search
     from app.sizing.calculator.pages import router as quick
+    from app.uploads.file_pages import router as upload_files
     from app.uploads.pages import router as uploads
     from app.usage.pages import router as usage
     from app.usage.plan_pages import router as usage_plan
@@ -48,6 +51,7 @@ def page_routers() -> list[APIRouter]:
         sheet,
         running,
         uploads,
+        upload_files,
         usage_plan,
         take_over,
         usage,
@@ -62,9 +66,11 @@ def page_routers() -> list[APIRouter]:
         cluster_decisions,
         cluster_load,
         waiting,
+        audit,
         search,
         published,
         documentation,
         accounts,
+        oidc,
         style,
     ]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
-from app.command_line import EXIT_OK, UsageError, whole_number
+from app.command_line import UsageError, whole_number
 
-SHUTDOWN_S = 10
-"""Seconds that running requests are given to finish when the service stops; without a limit, a client that follows a
-job would delay the shutdown.
-"""
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Sequence
+
+    from fastapi import FastAPI
+
+    from app.settings import Settings
+
+CANNOT_LISTEN = 3
+MOST_WORKERS = 64
+HUNG_S = 30.0
+"""Seconds without a sign of life after which a worker is replaced if the CPU time of requests is not limited."""
 
 NOT_ALONE = (
     "cfplan serve: Other machines can reach {host}, but no one would have to sign in, so the service was not started. "
@@ -28,6 +38,12 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
         "--port", type=whole_number(1, 65535), help="port to listen on (default: from the settings, 8000)"
     )
     serve.add_argument(
+        "--workers",
+        type=whole_number(1, MOST_WORKERS),
+        metavar="N",
+        help="number of processes that answer requests (default: from the settings, one for each core)",
+    )
+    serve.add_argument(
         "--migrate",
         action="store_true",
         help="first migrate the tables of a database server to this version",
@@ -35,19 +51,21 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    import uvicorn
-
+    from app import logs
     from app.accounts import users
     from app.database.engine import open_database
-    from app.main import create_app, keep_what_is_loaded
+    from app.main import create_app
+    from app.serving.listening import listening_sockets
     from app.settings import is_loopback, read_settings
 
     given = {
-        key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
+        key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
     if not settings.has_accounts and not is_loopback(settings.host):
         raise UsageError(NOT_ALONE.format(host=settings.host))
+    logs.configure(settings)
+    logs.log_uncaught_errors()
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:
@@ -58,18 +76,58 @@ def _serve(arguments: argparse.Namespace) -> int:
                 if not users.has_any(session):
                     sys.stderr.write(NO_USERS)
     application = create_app(settings)
-    keep_what_is_loaded()
-    sys.stderr.write(f"cfplan serves http://{settings.host}:{settings.port}\n")
-    uvicorn.run(
+    try:
+        sockets = listening_sockets(settings.host, settings.port)
+    except OSError as error:
+        sys.stderr.write(
+            f"cfplan cannot listen on {settings.host}:{settings.port}: {error.strerror or error}\n"
+        )
+        return CANNOT_LISTEN
+    with ExitStack() as opened:
+        for each in sockets:
+            opened.enter_context(each)
+        sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
+        return supervise(application, settings, sockets)
+
+
+def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket.socket]) -> int:
+    """Serve with workers until the process is stopped, and return the exit code."""
+    import uvicorn
+
+    from app.main import keep_what_is_loaded
+    from app.monitoring.workers import shared_by_workers
+    from app.serving.cores import usable_cores
+    from app.serving.supervisor import Supervisor
+    from app.serving.worker import (
+        KEEP_ALIVE_S,
+        SHUTDOWN_S,
+        STOP_S,
+        WRITERS_PER_THREAD,
+        WorkerServer,
+        threads_of_each,
+    )
+
+    workers = settings.workers or min(usable_cores(), MOST_WORKERS)
+    config = uvicorn.Config(
         application,
-        host=settings.host,
-        port=settings.port,
         server_header=False,
-        access_log=False,
-        log_level="warning",
-        # Without a trusted proxy, no client can claim another address, or the use of TLS.
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
+        proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
+        access_log=False,  # the application writes its own, with the user and without the query
+        log_config=None,  # uvicorn's loggers use the handler and the level that were configured above
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
-    return EXIT_OK
+    config.load()
+    keep_what_is_loaded()  # once for all workers, which are forked from this process
+
+    def serve(link: socket.socket) -> int:
+        state = application.state
+        state.write_turns.total_tokens = max(2, int(threads_of_each(workers) * WRITERS_PER_THREAD))
+        server = WorkerServer(config, link, overseer=state.overseer, leader=state.leader, workers=workers)
+        return server.serve_until_the_end(sockets)
+
+    with shared_by_workers() as remove_metrics:
+        supervisor = Supervisor(
+            workers, serve, hung_s=settings.request_cpu_s or HUNG_S, stop_s=STOP_S, on_ended=remove_metrics
+        )
+        return supervisor.run()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.actor import Role
 from planner_core.errors import PlannerError
 from planner_core.units import GIB, MIB
 
@@ -18,9 +22,37 @@ class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
 
 
+DEFAULT_COPIES_KEPT = 3
+"""Default number of copies of an SQLite file from before migrations."""
+
+
+class LogFormat(StrEnum):
+    """The format of log lines."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least severe records that are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class AccessLog(StrEnum):
+    """The requests in the access log."""
+
+    OFF = "off"
+    ON = "on"
+    ALL = "all"
+
+
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 OFF = "off"
-AuthenticationMethod = Literal["accounts"]
+AuthenticationMethod = Literal["accounts", "oidc", "header"]
 """A way in which users sign in; several can be on at once."""
 
 
@@ -34,6 +66,13 @@ def is_loopback(host: str) -> bool:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+ROLE_NAMES = tuple(role.label for role in Role)
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
+_OTHER_HEADERS = frozenset(
+    {"host", "cookie", "authorization", "origin", "referer", "user-agent", "from", "forwarded"}
+)
 
 
 class Settings(BaseSettings):
@@ -53,11 +92,29 @@ class Settings(BaseSettings):
             "the data folder is used."
         ),
     )
+    migration_copies: int = Field(
+        default=DEFAULT_COPIES_KEPT,
+        ge=0,
+        le=1_000,
+        description=(
+            "Copies of the SQLite file that are kept in the data folder; one is made before each migration of its tables. 0 makes none."
+        ),
+    )
+    database_password_file: str = Field(
+        default="",
+        description=(
+            "File with the password for the database server, such as a secret mounted into a container. Its last line break does not count."
+        ),
+    )
     deleted_days: int = Field(
         default=30,
         ge=0,
         le=36_500,
         description="Days for which a deleted plan can be restored; after that it is removed permanently.",
+    )
+    approval: bool = Field(
+        default=False,
+        description="Whether the texts for z/OS of a plan need the approval of a second person.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -65,6 +122,17 @@ class Settings(BaseSettings):
     )
     port: int = Field(
         default=8000, ge=0, le=65535, description="TCP port to listen on; 0 selects a free port."
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="Number of processes that answer requests. 0 starts one for each processor core that the service may use.",
+    )
+    request_cpu_s: float = Field(
+        default=30.0,
+        ge=0,
+        description="Seconds of processor time after which a request is stopped. 0 means no limit.",
     )
     # NoDecode: pydantic-settings would otherwise expect JSON in the environment.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -76,7 +144,7 @@ class Settings(BaseSettings):
     authentication: Annotated[tuple[AuthenticationMethod, ...], NoDecode] = Field(
         default=(),
         description=(
-            "How users sign in, separated by commas: accounts (users with passwords, stored by the service). If empty or off, anyone who can reach the service can use it without sign-in, and it listens on loopback addresses only."
+            "How users sign in, separated by commas: accounts (users with passwords, stored by the service), oidc (a provider of OpenID Connect), header (a header of a trusted proxy). If empty or off, anyone who can reach the service can use it without sign-in, and it listens on loopback addresses only."
         ),
     )
     session_idle_minutes: int = Field(
@@ -115,10 +183,63 @@ class Settings(BaseSettings):
             "Whether users may sign in without TLS from other machines. Without TLS, anyone on the network can read their passwords."
         ),
     )
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=("127.0.0.1", "::1"),
+    oidc_issuer: str = Field(
+        default="",
+        description="Issuer of the OpenID provider, such as https://login.example.com/realms/mainframe, exactly as the provider states it.",
+    )
+    oidc_client_id: str = Field(
+        default="", description="Identifier under which the service is registered at the OpenID provider."
+    )
+    oidc_client_secret: str = Field(
+        default="",
+        repr=False,
+        description="Secret of the service at the OpenID provider; empty for a public client, which has none.",
+    )
+    oidc_client_secret_file: str = Field(
+        default="", description="File with that secret, instead of CFPLAN_OIDC_CLIENT_SECRET."
+    )
+    oidc_title: str = Field(
+        default="Sign in with OpenID Connect",
+        min_length=1,
+        max_length=80,
+        description="Text of the button that leads to the OpenID provider.",
+    )
+    oidc_scopes: str = Field(
+        default="openid profile",
+        description="Scopes to request from the OpenID provider, separated by blanks; openid is one of them.",
+    )
+    oidc_name_claim: str = Field(
+        default="preferred_username",
+        min_length=1,
+        description="Claim from which the name of a new user is made; a dot leads into an object.",
+    )
+    oidc_groups_claim: str = Field(
+        default="groups",
+        min_length=1,
+        description="Claim with the groups or roles of a user, such as groups or realm_access.roles; a dot leads into an object.",
+    )
+    trusted_header: str = Field(
+        default="",
+        description="Name of the header in which a trusted proxy states the user, such as X-Remote-User.",
+    )
+    trusted_groups_header: str = Field(
+        default="",
+        description="Name of the header in which a trusted proxy states the groups of the user, separated by commas.",
+    )
+    role_groups: Annotated[dict[str, str], NoDecode] = Field(
+        default={},
         description=(
-            "Addresses or networks of reverse proxies, separated by commas. The service believes only them about the address of the client (X-Forwarded-For) and the use of TLS (X-Forwarded-Proto)."
+            "Roles of the groups that an OpenID provider or a trusted proxy reports, such as administrator:mq-admins;planner:mq-planners. A user gets the highest role of all groups."
+        ),
+    )
+    default_role: Literal["none", "viewer", "planner", "operator", "administrator"] = Field(
+        default="none",
+        description="Role of users of an OpenID provider or a trusted proxy without such a group; none refuses them.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description=(
+            "Addresses or networks of reverse proxies, separated by commas, such as 127.0.0.1 or 10.2.0.0/24. Only their X-Forwarded-For and X-Forwarded-Proto headers are believed; without any, no such header is."
         ),
     )
     max_body_bytes: int = Field(
@@ -189,7 +310,13 @@ class Settings(BaseSettings):
     job_stale_s: float = Field(
         default=60.0,
         ge=1,
-        description="Seconds without a heartbeat after which reading an upload is restarted.",
+        description="Seconds for which the heartbeat of a job on another machine must not change before the job is restarted.",
+    )
+    job_nice: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far jobs give way to requests when both need a processor core: the nice value of their processes.",
     )
     night_hour: Annotated[int | None, NoDecode] = Field(
         default=2,
@@ -234,6 +361,21 @@ class Settings(BaseSettings):
         description="Responses longer than this many bytes are compressed for clients that accept gzip.",
     )
 
+    log_format: LogFormat = Field(
+        default=LogFormat.TEXT,
+        description="Format of log lines: text, or json for one JSON object in each line.",
+    )
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO,
+        description="Least severe messages that are logged: debug, info, warning or error.",
+    )
+    access_log: AccessLog = Field(
+        default=AccessLog.ON,
+        description=(
+            "Whether each request is logged: on, off, or all, which includes health checks, scrapes of metrics and static files."
+        ),
+    )
+
     @field_validator("allowed_hosts", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
@@ -249,16 +391,62 @@ class Settings(BaseSettings):
             return () if found == (OFF,) else found
         return value
 
+    @field_validator("role_groups", mode="before")
+    @classmethod
+    def _roles_of_groups(cls, value: object) -> object:
+        return roles_of_groups(value) if isinstance(value, str) else value
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _known_issuer(cls, value: str) -> str:
+        if value and not is_secure_address(value):
+            message = f"{value!r} is not an address that begins with https (or with http on this machine)"
+            raise ValueError(message)
+        return value
+
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _with_openid(cls, value: str) -> str:
+        if "openid" not in value.split():
+            message = "openid must be one of the scopes"
+            raise ValueError(message)
+        return " ".join(value.split())
+
+    @field_validator("trusted_header", "trusted_groups_header")
+    @classmethod
+    def _header_name(cls, value: str) -> str:
+        # A header that clients and proxies send for other purposes could name anyone.
+        if value and (not _HEADER.fullmatch(value) or value.lower() in _OTHER_HEADERS):
+            message = f"{value!r} cannot be used; choose a name such as X-Remote-User"
+            raise ValueError(message)
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Settings:
+        faults = []
+        if "oidc" in self.authentication:
+            if not self.oidc_issuer or not self.oidc_client_id:
+                faults.append("oidc needs CFPLAN_OIDC_ISSUER and CFPLAN_OIDC_CLIENT_ID")
+            if self.oidc_client_secret and self.oidc_client_secret_file:
+                faults.append("set either CFPLAN_OIDC_CLIENT_SECRET or CFPLAN_OIDC_CLIENT_SECRET_FILE")
+        if "header" in self.authentication and not (self.trusted_header and self.trusted_proxies):
+            faults.append("header needs CFPLAN_TRUSTED_HEADER and CFPLAN_TRUSTED_PROXIES")
+        if self.trusted_header and self.trusted_header.lower() == self.trusted_groups_header.lower():
+            faults.append("CFPLAN_TRUSTED_HEADER and CFPLAN_TRUSTED_GROUPS_HEADER must differ")
+        if (
+            {"oidc", "header"} & set(self.authentication)
+            and not self.role_groups
+            and self.default_role == "none"
+        ):
+            faults.append("no user would have a role: set CFPLAN_ROLE_GROUPS or CFPLAN_DEFAULT_ROLE")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
     @field_validator("trusted_proxies")
     @classmethod
-    def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for each in value:
-            try:
-                ipaddress.ip_network(each, strict=False)
-            except ValueError:
-                message = f"{each!r} is neither an address nor a network, such as 192.0.2.7 or 10.0.0.0/8"
-                raise ValueError(message) from None
-        return value
+    def _known_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_network(entry) for entry in value)
 
     @field_validator("night_hour", mode="before")
     @classmethod
@@ -285,6 +473,11 @@ class Settings(BaseSettings):
         """Return the settings for a child process, with absolute paths, because its working folder may differ."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
+        if self.database_password_file:
+            values["database_password_file"] = Path(self.database_password_file).absolute()
+        if self.oidc_client_secret_file:
+            values["oidc_client_secret_file"] = Path(self.oidc_client_secret_file).absolute()
+        values["role_groups"] = ";".join(f"{role}:{group}" for group, role in self.role_groups.items())
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.
         for name in ("allowed_hosts", "authentication", "trusted_proxies"):
@@ -309,6 +502,53 @@ class Settings(BaseSettings):
         return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
 
 
+def is_secure_address(address: str) -> bool:
+    """Return whether an address uses https, or http on this machine, where no one can read what is sent."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
+
+
+def roles_of_groups(text: str) -> dict[str, str]:
+    """Return the role of each group in a text such as `administrator:mq-admins;planner:mq-planners`.
+
+    Raises:
+        ValueError: An entry has no role, an unknown role, or no group; or a group has two roles.
+    """
+    found: dict[str, str] = {}
+    for entry in filter(None, (each.strip() for each in text.split(";"))):
+        # The role comes first, because names of groups may contain colons.
+        role, _, group = (part.strip() for part in entry.partition(":"))
+        if role not in ROLE_NAMES or not group:
+            message = f"{entry!r} is not a role and a group, such as planner:mq-planners"
+            raise ValueError(message)
+        if found.setdefault(group, role) != role:
+            message = f"the group {group!r} has two roles"
+            raise ValueError(message)
+    return found
+
+
+def _network(entry: str) -> str:
+    """Return an address or network in its normal form.
+
+    Raises:
+        ValueError: It is not an address or a network, or it includes every address.
+    """
+    try:
+        network = ipaddress.ip_network(entry)
+    except ValueError:
+        # A name, a typing error or "*" would otherwise be ignored or trusted without a word.
+        message = f"{entry!r} is not an address or a network, such as 127.0.0.1 or 10.2.0.0/24"
+        raise ValueError(message) from None
+    if network.prefixlen == 0:
+        message = f"{entry!r} includes every address, so any client could name another address as its own"
+        raise ValueError(message)
+    return str(network.network_address) if network.num_addresses == 1 else str(network)
+
+
 def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Settings
     """Return the settings from the environment, overridden by those given here.
 
@@ -318,7 +558,10 @@ def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Set
     try:
         return Settings(**given)
     except ValidationError as error:
-        faults = [f"CFPLAN_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
+        faults = [
+            f"CFPLAN_{'_'.join(map(str, e['loc'])).upper() or 'AUTHENTICATION'}: {e['msg']}"
+            for e in error.errors()
+        ]
         # Reported by the names of environment variables, which operators know; pydantic reports fields.
         message = f"A setting is not valid. {'; '.join(faults)}."
         raise SettingsInvalid(message) from None

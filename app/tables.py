@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.accounts.models import ApiToken, SignInAttempts, User, UserSession
+from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAttempts, User, UserSession
+from app.audit.models import AuditEntry
 from app.database.types import Base
 from app.jobs.models import JobRun
 from app.nightly.models import (
@@ -19,7 +20,7 @@ from app.nightly.models import (
     StoredFinding,
     StoredForecast,
 )
-from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
+from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
 from app.uploads.models import BatchFile, QsgMapping, Upload
 from app.usage.models import (
@@ -34,5 +35,6 @@ TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
-    User, UserSession, ApiToken, SignInAttempts,
+    User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
+    AuditEntry, PlanAcknowledgment, PlanApproval,
 )  # fmt: skip

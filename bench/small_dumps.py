@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from app.database.engine import Database, database_url
+from app.database.engine import Database, configured_url
 from app.jobs.models import JobState
 from app.jobs.watcher import Watcher
 from app.paging import MOST_PER_PAGE, PageRequest
@@ -75,7 +75,7 @@ def _by_command(paths: list[Path], data_dir: Path) -> None:
 
 def _by_queue(paths: list[Path], data_dir: Path) -> None:
     settings = read_settings(data_dir=data_dir)
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    database = Database(configured_url(settings))
     watcher = Watcher(database, settings)
     try:
         database.prepare()

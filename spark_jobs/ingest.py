@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from planner_core.contracts.ingest import EXIT_CODES
+from planner_core.contracts.ingest import EXIT_CODES, set_aside_message
 from planner_core.inputs import PREVIEW_BYTES
 from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
 from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
+from spark_jobs.history.option import add_history_option
 from spark_jobs.history.reporting import (
     MOST_PROBLEMS,
     ProgressReporter,
@@ -637,12 +638,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.ingest", description=__doc__)
     add = parser.add_argument
     add("files", type=Path, nargs="+", metavar="FILE")
-    add(
-        "--history",
-        required=True,
-        metavar="URL",
-        help="path or object-store URL of the usage history; created if it does not exist",
-    )
+    add_history_option(parser)
     add(
         "--qsg",
         type=group_entry,
@@ -756,6 +752,8 @@ def main(argv: list[str] | None = None) -> int:
     with ExitStack() as stack:
         try:
             history = History.open(options.history, create=True)
+            if history.set_aside:
+                logger.warning("%s", set_aside_message(history.set_aside))
             spark = Spark(options, stack)
             # Read the maps before the first file, because a map may be listed after the dumps that need it.
             options.groups |= _groups_of_maps(arguments.files, options)
@@ -785,6 +783,7 @@ def main(argv: list[str] | None = None) -> int:
         files=reports,
         dropped_days=dropped,
         kept_from=kept_from,
+        set_aside=history.set_aside,
     )
     return int(verdict["exit_code"])
 

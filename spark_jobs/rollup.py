@@ -12,6 +12,7 @@ import json
 import sys
 
 from spark_jobs.history.hours import roll_up
+from spark_jobs.history.option import add_history_option
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.leaving import leave
@@ -34,7 +35,7 @@ def days(text: str) -> list[dt.date]:
 def main(argv: list[str] | None = None) -> int:
     """Print the roll-ups."""
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.rollup", description=__doc__)
-    parser.add_argument("--history", required=True, metavar="URL", help="path or URL of the usage history")
+    add_history_option(parser)
     parser.add_argument("--days", type=days, metavar="D,D…", help="UTC days (default: all)")
     arguments = parser.parse_args(argv)
     try:

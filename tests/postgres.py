@@ -13,8 +13,9 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -44,6 +45,24 @@ def server() -> Iterator[URL]:
     if given:
         yield make_url(given).set(drivername="postgresql+psycopg")
         return
+    with own_server() as at:
+        yield at
+
+
+@dataclass(frozen=True)
+class Installation:
+    """How a server is set up."""
+
+    user: str = "cfplan"
+    """The superuser."""
+    password: str | None = None
+    initdb: Sequence[str] = ("--auth=trust",)
+    options: str = OPTIONS
+
+
+@contextmanager
+def own_server(installation: Installation | None = None) -> Iterator[URL]:
+    """Start a server of the wheel and yield its URL; skip the test with the reason if there is none."""
     programs = find_programs()
     if programs is None:
         pytest.skip(
@@ -54,7 +73,7 @@ def server() -> Iterator[URL]:
         pytest.skip(f"no PostgreSQL: it refuses to run as root and there is no setpriv; set {VARIABLE}")
     folder = Path(tempfile.mkdtemp(prefix="cfplan-postgres-"))
     try:
-        yield from _own_server(programs, folder, is_root=is_root)
+        yield from _own_server(programs, folder, installation or Installation(), is_root=is_root)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -70,8 +89,14 @@ def _copied(programs: Path, folder: Path) -> Path:
     return target / programs.parent.name / programs.name
 
 
-def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]:
+def _own_server(programs: Path, folder: Path, installation: Installation, *, is_root: bool) -> Iterator[URL]:
     identity: list[str] = []
+    password: list[str] = []
+    if installation.password is not None:
+        file = folder / "password"
+        file.write_text(installation.password, encoding="utf-8")
+        file.chmod(0o444)
+        password = [f"--pwfile={file}"]
     if is_root:
         folder.chmod(0o755)
         os.chown(folder, NOBODY, NOBODY)
@@ -96,8 +121,19 @@ def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
     data = str(folder / "data")
-    run("initdb", "--pgdata", data, "--username=cfplan", "--auth=trust", "--encoding=UTF8", "--no-sync")
-    listening = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= {OPTIONS}"
+    run(
+        "initdb",
+        "--pgdata",
+        data,
+        f"--username={installation.user}",
+        *installation.initdb,
+        *password,
+        "--encoding=UTF8",
+        "--no-sync",
+    )
+    listening = (
+        f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= {installation.options}"
+    )
     run(
         "pg_ctl",
         "--pgdata",
@@ -112,7 +148,14 @@ def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]
         "start",
     )
     try:
-        yield URL.create("postgresql+psycopg", "cfplan", host="127.0.0.1", port=port, database="postgres")
+        yield URL.create(
+            "postgresql+psycopg",
+            installation.user,
+            password=installation.password,
+            host="127.0.0.1",
+            port=port,
+            database="postgres",
+        )
     finally:
         run("pg_ctl", "--pgdata", data, "--mode=immediate", "-w", "stop")
 

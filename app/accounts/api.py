@@ -224,7 +224,7 @@ def change_user(accounts: AccountsDep, session: SessionDep, name: UserName, chan
         if change.is_disabled:
             users.disable(session, user, now)
         else:
-            users.enable(user)
+            users.enable(session, user)
     if new_hash:
         users.set_password(session, user, new_hash, must_change=True, keep_session=None, now=now)
     return UserAnswer(users.stored(user))

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.accounts import sessions, tokens
+from app.accounts import sessions, tokens, trusted_header
 from app.accounts.addresses import returning
 from app.accounts.cookies import session_secret
 from app.accounts.errors import NotAuthenticated, PasswordChangeRequired
@@ -146,7 +146,14 @@ class Authentication:
 
 
 async def _found(accounts: Accounts, scope: Scope, address: str | None) -> Found | None:
+    stated = trusted_header.stated_in(scope, accounts.settings)
     token, secret = _bearer_token(scope), session_secret(scope)
+    # A script behind the proxy acts with its token, whose scope it has chosen; otherwise, the proxy knows who acts now.
+    if stated is not None and not token:
+        actor = await run_in_threadpool(
+            trusted_header.actor_of, accounts.database, accounts.settings, stated, address
+        )
+        return Found(actor)
     if not token and not secret:
         return None
     return await run_in_threadpool(accounts.find_actor, secret=secret, token=token, address=address)

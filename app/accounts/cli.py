@@ -170,7 +170,7 @@ def _enable(arguments: argparse.Namespace) -> int:
 
     with _session(writes=True) as (session, _):
         user = users.get(session, arguments.name)
-        users.enable(user)
+        users.enable(session, user)
     write(f"{user.name}: enabled\n")
     return EXIT_OK
 

@@ -10,6 +10,10 @@ SECURE_NAME = "__Host-cfplan-session"
 PLAIN_NAME = "cfplan-session"
 """Without TLS, which is for loopback: browsers refuse the prefix there."""
 
+SECURE_BROWSER_NAME = "__Host-cfplan-oidc"
+"""The cookie that binds a sign-in at an OpenID provider to the browser in which it began."""
+PLAIN_BROWSER_NAME = "cfplan-oidc"
+
 
 def is_tls(scope: Scope) -> bool:
     """Return whether the client uses TLS, also up to a trusted proxy."""
@@ -18,7 +22,16 @@ def is_tls(scope: Scope) -> bool:
 
 def session_secret(scope: Scope) -> str:
     """Return the secret in the cookie of a request; empty if there is none."""
-    wanted = (SECURE_NAME if is_tls(scope) else PLAIN_NAME).encode()
+    return _cookie(scope, SECURE_NAME if is_tls(scope) else PLAIN_NAME)
+
+
+def browser_secret(scope: Scope) -> str:
+    """Return the secret of the sign-ins that have begun in a browser; empty if there is none."""
+    return _cookie(scope, SECURE_BROWSER_NAME if is_tls(scope) else PLAIN_BROWSER_NAME)
+
+
+def _cookie(scope: Scope, cookie: str) -> str:
+    wanted = cookie.encode()
     for header, value in scope["headers"]:
         if header == b"cookie" and wanted in value:
             for pair in value.split(b";"):
@@ -40,5 +53,21 @@ def remove_session(response: Response, scope: Scope) -> None:
     """Let the browser forget the session."""
     response.delete_cookie(
         SECURE_NAME if is_tls(scope) else PLAIN_NAME,
+        secure=is_tls(scope), httponly=True, samesite="lax", path="/",
+    )  # fmt: skip
+
+
+def set_browser(response: Response, scope: Scope, secret: str, *, seconds: int) -> None:
+    """Send the secret of the sign-ins that have begun in a browser."""
+    response.set_cookie(
+        SECURE_BROWSER_NAME if is_tls(scope) else PLAIN_BROWSER_NAME, secret, max_age=seconds,
+        secure=is_tls(scope), httponly=True, samesite="lax", path="/",
+    )  # fmt: skip
+
+
+def remove_browser(response: Response, scope: Scope) -> None:
+    """Let the browser forget the secret of its sign-ins."""
+    response.delete_cookie(
+        SECURE_BROWSER_NAME if is_tls(scope) else PLAIN_BROWSER_NAME,
         secure=is_tls(scope), httponly=True, samesite="lax", path="/",
     )  # fmt: skip

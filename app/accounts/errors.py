@@ -8,8 +8,11 @@ from app.problem_types import (
     CONFIRMATION_REQUIRED,
     FORBIDDEN,
     PASSWORD_CHANGE_REQUIRED,
+    PROVIDER_UNAVAILABLE,
     SERVICE_BUSY,
+    SIGN_IN_FAILED,
     TOO_MANY_ATTEMPTS,
+    TRUSTED_HEADER_REFUSED,
     UNAUTHORIZED,
 )
 from planner_core.errors import PlannerError
@@ -96,3 +99,40 @@ class PasswordChangeRequired(PlannerError):
 
     def __init__(self) -> None:
         super().__init__("An administrator set your password. Choose a new one at /account/password first.")
+
+
+class ProviderFailed(PlannerError):
+    """The OpenID provider does not answer, or not as OpenID Connect requires."""
+
+    problem = PROVIDER_UNAVAILABLE
+
+    def __init__(self, *, log: str) -> None:
+        """Store the reason, which is for the operator only."""
+        self.log = log
+        super().__init__(
+            "The service that checks your sign-in does not answer as it should. Try again later. If you have a password "
+            "for cfplan, you can use it meanwhile. Operators: the log states the reason."
+        )
+
+
+class ProviderRefused(PlannerError):
+    """The OpenID provider or the check of its answer refuses a sign-in."""
+
+    problem = SIGN_IN_FAILED
+
+    def __init__(self, message: str, *, log: str) -> None:
+        """Store the message for the user, and the reason for the operator."""
+        self.log = log
+        super().__init__(message)
+
+
+class NoRole(PlannerError):
+    """A user of another directory has no role here, or is disabled."""
+
+    problem = SIGN_IN_FAILED
+
+
+class TrustedHeaderRefused(PlannerError):
+    """A request has the header with the user, and may not have it, or not in this form."""
+
+    problem = TRUSTED_HEADER_REFUSED

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.types import Base, Timestamp
@@ -18,6 +18,8 @@ LONGEST_TOKEN_NAME = 80
 LONGEST_ADDRESS = 45
 """Characters of an IPv6 address that contains an IPv4 address."""
 LONGEST_CLIENT = 200
+LONGEST_ISSUER, LONGEST_SUBJECT = 500, 255
+LONGEST_REDIRECT, LONGEST_RETURN = 500, 2000
 _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
@@ -85,6 +87,42 @@ class ApiToken(Base):
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class ExternalIdentity(Base):
+    """A user as another directory knows them: an OpenID provider, or a trusted proxy."""
+
+    __tablename__ = "external_identities"
+    __table_args__ = (
+        UniqueConstraint("issuer", "subject"),
+        Index("ix_external_identities_user_id", "user_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
+    subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))
+    """The identifier at the issuer, which never changes, unlike names and addresses of mail."""
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class OidcSignIn(Base):
+    """A sign-in that a browser has begun at the OpenID provider. The row is removed when the browser returns."""
+
+    __tablename__ = "oidc_sign_ins"
+    __table_args__ = (Index("ix_oidc_sign_ins_begun_at", "begun_at"),)
+
+    state_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    browser_hash: Mapped[str] = mapped_column(String(64))
+    """The hash of a secret in a cookie: only the browser that began the sign-in can finish it."""
+    nonce: Mapped[str] = mapped_column(String(64))
+    verifier: Mapped[str] = mapped_column(String(128))
+    """The code verifier of PKCE, which is of use only together with the code that the browser brings."""
+    redirect_uri: Mapped[str] = mapped_column(String(LONGEST_REDIRECT))
+    return_to: Mapped[str] = mapped_column(String(LONGEST_RETURN))
+    """Address of the page that follows."""
+    begun_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
 class SignInAttempts(Base):

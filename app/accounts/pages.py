@@ -24,12 +24,15 @@ from app.accounts.cookies import remove_session, session_secret, set_session
 from app.accounts.errors import Busy, ConfirmationRequired, SignInRefused, TooManyAttempts
 from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
+from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
 from app.accounts.sessions import OwnSession, utc_now
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import ActorKind, Role, current_actor
-from app.database.session import DatabaseDep, SessionDep
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
+from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
 from app.web.field_values import digits_in
@@ -56,14 +59,6 @@ NO_TLS = (
     "This connection is not encrypted, so a password could be read on the network. Use an address that begins with "
     "https. Operators: see CFPLAN_TRUSTED_PROXIES and CFPLAN_SIGN_IN_OVER_HTTP."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SignInMethod:
-    """A way to sign in other than a password."""
-
-    title: str
-    path: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +141,7 @@ def show_sign_in(request: Request, session: SessionDep) -> Response:
     return _sign_in_page(request, to, without_users=not users.has_any(session))
 
 
-@router.post(SIGN_IN)
+@router.post(SIGN_IN, dependencies=[WriteTurn])
 def send_sign_in(request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep) -> Response:
     """Sign in with a name and a password."""
     to = own_address(form.get("next", ""))
@@ -170,6 +165,8 @@ def sign_out(request: Request, accounts: AccountsDep, session: SessionDep) -> Re
     """End the session, and let the browser forget it with all pages in its cache."""
     del accounts
     sessions.end_with_secret(session, session_secret(request.scope))
+    actor = current_actor()
+    record(session, Action.SIGNED_OUT, AuditObject("user", actor.name, id=actor.user_id))
     response = _see(request, f"{SIGN_IN}?said=signed-out")
     remove_session(response, request.scope)
     response.headers["clear-site-data"] = '"cache"'
@@ -184,7 +181,7 @@ def show_confirmation(request: Request, accounts: AccountsDep) -> Response:
     return _sign_in_page(request, own_address(request.query_params.get("next", "")))
 
 
-@router.post(CONFIRM)
+@router.post(CONFIRM, dependencies=[WriteTurn])
 def send_confirmation(
     request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep
 ) -> Response:
@@ -204,6 +201,7 @@ def send_confirmation(
     if actor.session_id is not None:
         with database.session(writes=True) as session:
             sessions.confirm(session, actor.session_id, utc_now())
+            record(session, Action.SIGN_IN_CONFIRMED, AuditObject("user", actor.name, id=actor.user_id))
     return _see(request, to)
 
 
@@ -223,7 +221,7 @@ def show_password(request: Request, accounts: AccountsDep, session: SessionDep) 
     return _password_page(request, session)
 
 
-@router.post(PASSWORD)
+@router.post(PASSWORD, dependencies=[WriteTurn])
 def change_password(
     request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep
 ) -> Response:
@@ -263,8 +261,13 @@ def end_session(request: Request, accounts: AccountsDep, session: SessionDep, fo
     del accounts
     actor = signed_in_user()
     number = digits_in(form.get("session", ""), most=18)
-    if number is not None and actor.user_id is not None:
-        sessions.end(session, number, user_id=actor.user_id)
+    if (
+        number is not None
+        and actor.user_id is not None
+        and sessions.end(session, number, user_id=actor.user_id)
+    ):
+        about = AuditObject("user", actor.name, id=actor.user_id)
+        record(session, Action.SESSIONS_ENDED, about, {"session": number})
     return _see(request, f"{ACCOUNT}?said=session")
 
 
@@ -359,9 +362,9 @@ def change_user(
     actions: Mapping[str, Callable[[], object]] = {
         "role": lambda: users.set_role(session, user, form.get("role", "")),
         "disabled": lambda: users.disable(session, user, now),
-        "enabled": lambda: users.enable(user),
+        "enabled": lambda: users.enable(session, user),
         "tokens": lambda: tokens.revoke_all(session, user.id, now),
-        "sessions": lambda: sessions.end_all(session, user.id),
+        "sessions": lambda: users.end_sessions(session, user),
     }
     if action in actions:
         try:
@@ -395,7 +398,12 @@ def _sign_in_page(
         has_password="accounts" in accounts.settings.authentication,
         name=FormField("name", "User name", "name", value=name, required=True),
         next=to,
-        methods=(),
+        methods=methods_of(
+            request,
+            to,
+            is_confirmation=not is_new,
+            has_signed_out=request.query_params.get("said") == "signed-out",
+        ),
         wrong=wrong,
         said=_said(request),
         is_without_users=without_users,

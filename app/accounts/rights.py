@@ -24,14 +24,20 @@ Right: TypeAlias = Role | Literal["public"]
 _TABLE: Mapping[Right, str] = {
     PUBLIC: """
         GET /healthz
+        GET /readyz
         GET /sign-in
         POST /sign-in
+        GET /sign-in/oidc
+        GET /sign-in/oidc/again
+        GET /sign-in/oidc/callback
+        GET /sign-in/oidc/sign-out
         GET /assets/plotly/plotly.min.js
         MOUNT /assets/swagger-ui
         MOUNT /static
     """,
     Role.VIEWER: """
         GET /
+        GET /metrics
         GET /account
         GET /account/password
         POST /account/password
@@ -59,6 +65,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/plans/{name}
         GET /api/v1/plans/{name}/versions
         GET /api/v1/plans/{name}/versions/{number}
+        GET /api/v1/plans/{name}/versions/{number}/approval
         GET /api/v1/plans/{name}/diff
         GET /api/v1/plans/{name}/document
         GET /api/v1/plans/{name}/policy
@@ -78,6 +85,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/uploads
         GET /api/v1/uploads/{number}
         GET /api/v1/uploads/{number}/report
+        GET /api/v1/upload-files
         GET /api/v1/qsg-map
         GET /api/v1/jobs/{number}
         GET /api/v1/jobs/{number}/log
@@ -162,6 +170,7 @@ _TABLE: Mapping[Right, str] = {
         POST /plan-from-running
         GET /uploads
         GET /uploads/{upload_id}
+        GET /upload-files
         GET /qsg-map
         GET /usage
         GET /usage.csv
@@ -214,6 +223,8 @@ _TABLE: Mapping[Right, str] = {
         PUT /api/v1/plans/{name}
         DELETE /api/v1/plans/{name}
         POST /api/v1/plans/{name}/restore
+        POST /api/v1/plans/{name}/versions/{number}/approval
+        DELETE /api/v1/plans/{name}/versions/{number}/approval
         POST /api/v1/plans/{name}/scenarios
         PUT /api/v1/plans/{name}/scenarios/{scenario}
         DELETE /api/v1/plans/{name}/scenarios/{scenario}
@@ -226,6 +237,8 @@ _TABLE: Mapping[Right, str] = {
         POST /plans/{name}/edit
         POST /plans/{name}/take-over
         POST /plans/{name}/delete
+        POST /plans/{name}/versions/{number}/approve
+        POST /plans/{name}/versions/{number}/withdraw-approval
         POST /plans/{name}/restore
         POST /plans/{name}/rename
         POST /plans/{name}/acknowledge
@@ -248,6 +261,8 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/uploads
         POST /api/v1/uploads/{number}/ingest
         DELETE /api/v1/uploads/{number}
+        POST /api/v1/upload-files/{sha256}
+        DELETE /api/v1/upload-files/{sha256}
         PUT /api/v1/qsg-map/{system_id}/{queue_manager}
         DELETE /api/v1/qsg-map/{system_id}/{queue_manager}
         POST /api/v1/nightly-runs
@@ -257,6 +272,8 @@ _TABLE: Mapping[Right, str] = {
         POST /uploads/{upload_id}/ingest
         POST /uploads/retry
         POST /uploads/{upload_id}/delete
+        POST /upload-files/register
+        POST /upload-files/remove
         POST /qsg-map
         POST /qsg-map/remove
         POST /nights
@@ -264,6 +281,11 @@ _TABLE: Mapping[Right, str] = {
         POST /simulated-data/remove
     """,
     Role.ADMINISTRATOR: """
+        GET /audit
+        GET /audit.csv
+        GET /api/v1/audit
+        GET /api/v1/audit/export
+
         GET /users
         GET /users.csv
         POST /users

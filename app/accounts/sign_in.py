@@ -13,6 +13,9 @@ from app.accounts.errors import SignInRefused
 from app.accounts.models import User
 from app.accounts.passwords import LONGEST_PASSWORD, Passwords
 from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.actor import Actor, ActorKind, Role
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record, record_alone
 from app.database.engine import Database
 
 
@@ -65,6 +68,11 @@ def sign_in(
         secret = sessions.start(
             session, user, method="accounts", client=client, lifetimes=lifetimes, now=moment
         )
+        # The actor of this request is still anonymous.
+        who = Actor(
+            user.name, ActorKind.USER, Role[user.role.upper()], client.address or None, user_id=user.id
+        )
+        record(session, Action.SIGNED_IN, users.object_of(user), {"method": "accounts"}, actor=who)
         return SignedIn(secret, user.must_change_password)
 
 
@@ -92,6 +100,10 @@ def _checked(
     stored = user.password_hash if user is not None else None
     is_correct = len(password) <= LONGEST_PASSWORD and passwords.is_correct(password, stored)
     if not is_correct or user is None or stored is None or user.disabled_at is not None:
+        # Without a name that no user has, because it may be a password that was typed into the wrong field.
+        about = users.object_of(user) if user is not None else AuditObject("user", "unknown user")
+        details = {"is_disabled": user is not None and user.disabled_at is not None, "method": "accounts"}
+        record_alone(database, Action.SIGN_IN_FAILED, about, details)
         raise SignInRefused
     renewed_hash = passwords.hash(password) if passwords.is_outdated(stored) else None
     return _Checked(user.id, stored, renewed_hash)

@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 from app.accounts.credentials import LONGEST_SECRET, TOKEN_PREFIX, hash_of, new_token
 from app.accounts.models import LONGEST_TOKEN_NAME, ApiToken, User
 from app.actor import Actor, ActorKind, Role
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import FieldsInvalid, NotFound
 from app.problem_types import TOKEN_NOT_FOUND
 from planner_core.errors import FieldProblem
@@ -93,6 +95,8 @@ def create(
     )  # fmt: skip
     session.add(token)
     session.flush()
+    details = {"user": user.name, "scope": scope, "expires_at": token.expires_at}
+    record(session, Action.TOKEN_CREATED, AuditObject("token", name, id=token.id), details)
     return NewToken(secret, _stored(token, user.name, now))
 
 
@@ -156,17 +160,23 @@ def revoke(session: Session, token_id: int, now: datetime, *, user_id: int | Non
         message = f"There is no token {token_id}."
         raise NotFound(message, problem=TOKEN_NOT_FOUND)
     token, name = row
+    if token.revoked_at is None:
+        record(session, Action.TOKEN_REVOKED, AuditObject("token", token.name, id=token.id), {"user": name})
     token.revoked_at = token.revoked_at or now
     return _stored(token, name, now)
 
 
 def revoke_all(session: Session, user_id: int, now: datetime) -> None:
     """Revoke all tokens of a user."""
-    session.execute(
+    revoked = session.execute(
         update(ApiToken)
         .where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
         .values(revoked_at=now)
-    )
+        .returning(ApiToken.id, ApiToken.name)
+    ).all()
+    user = session.scalar(select(User.name).where(User.id == user_id))
+    for token_id, name in revoked:
+        record(session, Action.TOKEN_REVOKED, AuditObject("token", name, id=token_id), {"user": user})
 
 
 def _stored(token: ApiToken, user: str, now: datetime) -> StoredToken:

@@ -16,6 +16,8 @@ from app.accounts import sessions, tokens
 from app.accounts.models import LONGEST_USER_NAME, User
 from app.accounts.passwords import Passwords, check_password
 from app.actor import Role
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.ordering import ordered_by
 from app.errors import FieldsInvalid, NameTaken, NotFound
 from app.paging import ListRequest, ResultPage, Sort
@@ -45,6 +47,11 @@ class StoredUser(Answer):
     ]
     created_at: datetime
     last_sign_in_at: datetime | None
+
+
+def object_of(user: User) -> AuditObject:
+    """Return a user as the object of an entry of the audit trail."""
+    return AuditObject("user", user.name, id=user.id)
 
 
 def name_of(text: str) -> str:
@@ -95,6 +102,8 @@ def add(
     )  # fmt: skip
     session.add(user)
     session.flush()
+    details = {"role": role, "has_password": password_hash is not None, "must_change_password": must_change}
+    record(session, Action.USER_CREATED, object_of(user), details)
     return user
 
 
@@ -173,6 +182,8 @@ def set_role(session: Session, user: User, role: str) -> None:
     """
     if role_of(role) < Role.ADMINISTRATOR:
         _keep_an_administrator(session, user)
+    if role != user.role:
+        record(session, Action.USER_CHANGED, object_of(user), {"before": user.role, "after": role})
     user.role = role
 
 
@@ -183,14 +194,24 @@ def disable(session: Session, user: User, now: datetime) -> None:
         FieldsInvalid: No administrator would be left.
     """
     _keep_an_administrator(session, user)
+    if user.disabled_at is None:
+        record(session, Action.USER_DISABLED, object_of(user))
     user.disabled_at = user.disabled_at or now
     sessions.end_all(session, user.id)
     tokens.revoke_all(session, user.id, now)
 
 
-def enable(user: User) -> None:
+def enable(session: Session, user: User) -> None:
     """Let a disabled user sign in again. Tokens stay revoked."""
+    if user.disabled_at is not None:
+        record(session, Action.USER_ENABLED, object_of(user))
     user.disabled_at = None
+
+
+def end_sessions(session: Session, user: User) -> None:
+    """End all sessions of a user."""
+    sessions.end_all(session, user.id)
+    record(session, Action.SESSIONS_ENDED, object_of(user))
 
 
 def set_password(
@@ -215,6 +236,7 @@ def set_password(
     user.password_hash = password_hash
     user.must_change_password = must_change
     user.password_changed_at = now
+    record(session, Action.PASSWORD_CHANGED, object_of(user), {"must_change_password": must_change})
     sessions.end_all(session, user.id, other_than=keep_session)
 
 

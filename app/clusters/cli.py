@@ -80,6 +80,8 @@ def _load(arguments: argparse.Namespace) -> int:
 
 
 def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:
+    from planner_core.units import bytes_to_kib_ceil
+
     if not answer.flows:
         yield "The plan has no clusters: add them under the key clusters."
     for flow in answer.flows:
@@ -100,8 +102,9 @@ def _load_lines(answer: ClusterLoadAnswer) -> Iterator[str]:
         worst = structure.survives
         if worst is not None:
             yield (
-                f"  survives all failures with INITSIZE {worst.initsize_kib}K, SIZE {worst.size_kib}K "
-                f"({worst.messages} messages, {worst.label})"
+                f"  survives all failures with at least {bytes_to_kib_ceil(worst.need_bytes)}K "
+                f"({worst.messages} messages, {worst.label}); "
+                f"recommended: INITSIZE {worst.initsize_kib}K, SIZE {worst.size_kib}K"
             )
 
 

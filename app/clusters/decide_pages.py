@@ -12,6 +12,7 @@ from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
 from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.example_files import ExampleFile
 from app.web.chart_svg import ChartLayout
+from app.web.charts import Origin, SavedPicture
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
@@ -49,6 +50,7 @@ class DecisionView:
     other: str
     differs: bool
     chart: tuple[ChartLayout, ...]
+    picture: SavedPicture
     lanes_omitted: int
     steps: tuple[tuple[DecisionStep, tuple[Elimination, ...], str], ...]
     """Each step with the first candidates that it eliminates, and the names of the candidates that remain after it."""
@@ -135,6 +137,10 @@ def decision_view(found: DecisionAnswer) -> DecisionView:
         other=_names(found.other_mode.chosen) or "none: the put fails",
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
         chart=steps_chart(found),
+        picture=SavedPicture(
+            f"Destinations of messages for {queue}, step by step",
+            Origin(queue, "", f"the workload algorithm, {MODES[found.mode]}, calculated by cfplan"),
+        ),
         lanes_omitted=max(0, len(found.candidates) - MOST_LANES),
         steps=tuple(_step(step) for step in found.steps),
         steps_omitted=max((len(step.eliminated) for step in found.steps), default=0) - MOST_SHOWN,
@@ -153,6 +159,10 @@ def _names(queue_managers: tuple[str, ...]) -> str:
 
 
 def _step(step: DecisionStep) -> tuple[DecisionStep, tuple[Elimination, ...], str]:
-    kept = [Destination.of(each).label for each in step.kept[:MOST_SHOWN]]
-    left = ("all" if not step.eliminated else ", ".join(kept) or "none") if step.reached else ""
+    left = ""
+    if step.reached:
+        # A step that eliminates nothing keeps what earlier steps left, which is not all candidates.
+        more = len(step.kept) - MOST_SHOWN
+        kept = ", ".join(Destination.of(each).label for each in step.kept[:MOST_SHOWN]) or "none"
+        left = f"{kept} and {more} more" if more > 0 else kept
     return step, step.eliminated[:MOST_SHOWN], left

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from app.clusters.flow_chart import flow_chart
 from app.web.chart_svg import ChartLayout
+from app.web.charts import Origin, SavedPicture
 from planner_core.clusters.flow import NamedFailure
 from planner_core.clusters.load import (
     ClusterLoad,
@@ -30,6 +31,7 @@ class FlowView:
 
     flow: FlowLoad
     chart: tuple[ChartLayout, ...]
+    picture: SavedPicture
     failure: str
     failures: tuple[tuple[str, str, FlowDuringFailure], ...]
     """Key, names and effect of each group of failures."""
@@ -79,6 +81,11 @@ def _flow(flow: FlowLoad, chosen: str, nth: int) -> FlowView:
     return FlowView(
         flow=flow,
         chart=flow_chart(flow, failure, nth=nth),
+        picture=SavedPicture(
+            f"Messages for {flow.queue}, normally"
+            + (f" and while {failure.label} is unavailable" if failure else ""),
+            Origin(f"{flow.queue} in cluster {flow.cluster}", "", "the plan, calculated by cfplan"),
+        ),
         failure=failure.label if failure else "",
         failures=tuple(
             (group[0].key, _together(group), group[0]) for group in _groups(failures, _flow_effect)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 
 from sqlalchemy import event, text
 from sqlalchemy.orm import Session
+
+COMMITTING: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
+    "committing", default=nullcontext
+)
+"""Returns a context for the commit of a writing transaction. Requests set it, because they must not be stopped in a commit."""
 
 
 def hold_lock(session: Session, key: int) -> None:

@@ -142,26 +142,26 @@ def _set_lines(each: EventSet) -> Iterator[str]:
     for missing in each.missing:
         yield f"     {missing.queue_manager:<{width}}  missing: {missing.words}"
     found = each.reconciliation
-    told = "" if found.told_depth is None else f", the event shows {found.told_depth}"
+    reported = "" if found.reported_depth is None else f", the event shows {found.reported_depth}"
     gap = "" if not found.unreconciled else f", unreconciled {found.unreconciled}"
     if found.computed_depth is None:
-        yield f"     previous depth unknown; {found.msg_enq_count} puts, {found.msg_deq_count} gets{told}"
+        yield f"     previous depth unknown; {found.msg_enq_count} puts, {found.msg_deq_count} gets{reported}"
     else:
         basis = " (assumed)" if found.depth_before_basis == "assumed" else ""
-        yield f"     depth {found.depth_before}{basis} + {found.msg_enq_count} - {found.msg_deq_count} = {found.computed_depth}{told}{gap}"
+        yield f"     depth {found.depth_before}{basis} + {found.msg_enq_count} - {found.msg_deq_count} = {found.computed_depth}{reported}{gap}"
 
 
 def _member(member: SetMember, *, is_null: bool) -> str:
-    told = (
+    counts = (
         f"{_calls(member.msg_enq_count, 'put')}, {_calls(member.msg_deq_count, 'get')} in {_known(member.time_since_reset_s)} s, "
         f"HighQDepth {_known(member.high_q_depth)}"
     )
     if is_null:
-        return f"{told}: null event"
+        return f"{counts}: null event"
     puts, gets = member.put_rate_per_s, member.get_rate_per_s
     if puts is None or gets is None:
-        return f"{told}; no rate because the interval is 0 s"
-    return f"{told}; {float(puts):.3g} puts/s, {float(gets):.3g} gets/s"
+        return f"{counts}; no rate because the interval is 0 s"
+    return f"{counts}; {float(puts):.3g} puts/s, {float(gets):.3g} gets/s"
 
 
 def _calls(value: int | None, what: str) -> str:

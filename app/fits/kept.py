@@ -39,18 +39,18 @@ def curves_in(database: Database) -> Curves:
 
 
 def curves_for(session: Session) -> Curves:
-    """Return a lookup in the database of a session, which uses its own short transactions."""
+    """Return a lookup in the database of a session, which uses its own short transactions.
+
+    A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is computed.
+    """
 
     def find(version: int) -> Fit | None:
         from sqlalchemy.orm import Session
 
-        from app.database.engine import WRITES
+        from app.database.engine import reading_engine
         from app.fits import fits
 
-        # A session that writes takes SQLite's lock with its first statement, and would hold it while a plan is
-        # computed.
-        engine = session.get_bind().engine.execution_options(**{WRITES: False})
-        with Session(engine) as beside:
+        with Session(reading_engine(session)) as beside:
             return fits.find_fit(beside, version)
 
     return find

@@ -11,6 +11,8 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import FieldsInvalid, NotFound
 from app.nightly import repository
 from app.nightly.models import CfLevel
@@ -23,6 +25,7 @@ from planner_core.wire import Answer
 
 LOWEST, HIGHEST = 1, 99
 BY_SITE = "the site"
+FACILITY = "coupling facility"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +90,14 @@ def put(
     """
     name, number = checked(coupling_facility, cfcc_level)
     row = repository.find_cf_level(session, name)
+    before = None if row is None else row.cfcc_level
     if row is None:
         row = CfLevel(coupling_facility=name)
         session.add(row)
     # PostgreSQL rejects a text longer than its column; SQLite stores it.
     row.cfcc_level, row.source, row.updated_at = number, source[:100], datetime.now(UTC)
     session.flush()
+    record(session, Action.LEVEL_SET, AuditObject(FACILITY, name), {"before": before, "after": number})
     return LevelChanged(name, number, row.source, row.updated_at)
 
 
@@ -102,9 +107,13 @@ def remove(session: Session, coupling_facility: str) -> None:
     Raises:
         NotFound: There is no entry.
     """
-    if not repository.remove_cf_level(session, coupling_facility):
+    row = repository.find_cf_level(session, coupling_facility)
+    if row is None or not repository.remove_cf_level(session, coupling_facility):
         message = f"There is no CFCC level for the coupling facility {coupling_facility}."
         raise NotFound(message)
+    record(
+        session, Action.LEVEL_REMOVED, AuditObject(FACILITY, coupling_facility), {"before": row.cfcc_level}
+    )
 
 
 def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:

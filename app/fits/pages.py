@@ -16,7 +16,7 @@ from app.errors import NotFound
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit
-from app.fits.lists import VERSIONS
+from app.fits.lists import CURRENT, VERSIONS
 from app.plans import repository as plans
 from app.plans.stored import PlanReference
 from app.web import chart_script
@@ -41,7 +41,7 @@ _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 class CurvesPage(Page):
     """The list of fitted curves, or the steps to get started if there are none."""
 
-    current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
+    current: Annotated[ListView, "The last accepted fit of each coupling facility and CFCC level"]
     versions: Annotated[ListView, "One page of all fits"]
     without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
     is_empty: Annotated[bool, "Whether there are no fits yet"]
@@ -72,8 +72,8 @@ def curves(request: Request, session: SessionDep) -> Response:
     page = CurvesPage(
         title="Fitted curves",
         section=SECTION,
-        current=current,
-        versions=VERSIONS.view(found, asked),
+        current=CURRENT.view_all(current, request),
+        versions=VERSIONS.view(found, asked, CURRENT.kept(request)),
         without_level=tuple(each.coupling_facility for each in current if each.cfcc_level is None),
         is_empty=found.total == 0 and not asked.search,
     )

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database, DatabaseUnusable
@@ -59,7 +60,7 @@ def start(request: Request) -> Response:
             is_empty = service.is_empty(session)
             page = None if is_empty else _overview(request, session)
     # The calculator explains nothing about the database, but it works without one.
-    except (DatabaseUnusable, OperationalError):
+    except (DatabaseUnusable, OperationalError, PoolTimeout):
         page = None
     if page is None:
         calculator = replace(quick_page(request), is_first_visit=is_empty)

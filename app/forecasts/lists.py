@@ -11,7 +11,7 @@ from app.forecasts.service import StructureForecast
 from app.paging import Sort
 from app.web.rendering import signed
 from app.web.tables import Column, ListTable, TableCell
-from planner_core.contracts.forecasts import Crossing, Score
+from planner_core.contracts.forecasts import Crossing
 from planner_core.simulated import WORD
 
 _PERCENT = 100
@@ -39,7 +39,7 @@ def latest_forecasts(*, lead_time_days: int) -> ListTable[StructureForecast]:
             Column(key="crossing_p90", title="To", place="file", read=lambda each: each.first_crossing.dates.p90 if each.first_crossing else None),
             Column(key="probability", title="Within horizon", unit="%", kind="number", can_sort=False, read=_probability),
             Column(key="growth_per_30_days", title="Growth in 30 days", unit="%", kind="number", can_sort=False, read=_growth),
-            Column(key="score", title="Earlier forecasts", can_sort=False, place="page", read=lambda each: _scored(each.score)),
+            Column(key="score", title="Earlier forecasts", can_sort=False, place="page", read=_scored),
             Column(key="made_on", title="Made on", place="file", read=lambda each: each.made_on),
         ),
         sort=Sort("urgency"),
@@ -64,7 +64,7 @@ def _urgency(lead_time_days: int, each: StructureForecast) -> TableCell:
         )
     crossing = each.first_crossing
     if crossing is None:
-        known = each.state in {"forecast", "flat"} and bool(each.crossings)
+        known = each.has_forecast and bool(each.crossings)
         return TableCell(text=f"not expected within {each.horizon_days} days" if known else each.sentence)
     if crossing.state == "already_crossed":
         last = crossing.last_crossed
@@ -118,10 +118,11 @@ def _growth(each: StructureForecast) -> TableCell:
     return TableCell(value=growth, text=signed(growth, 1))
 
 
-def _scored(score: Score | None) -> TableCell:
+def _scored(each: StructureForecast) -> TableCell:
     """Return the error of the last scored forecast, and the share of days inside its interval."""
+    score = each.score
     if score is None:
-        return TableCell(text="not yet")
+        return TableCell(text="not yet" if each.has_forecast else "")
     parts = []
     if score.wape is not None:
         parts.append(f"{_PERCENT * score.wape:.0f} % error")

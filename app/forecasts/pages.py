@@ -89,7 +89,8 @@ class StructureForecastPage(Page):
         tuple[StructureForecast, ...], "Each measure of the structure or of a data set that is or was full"
     ]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
-    made_on: Annotated[date, "Day of the latest forecast"]
+    has_forecast: Annotated[bool, "Whether any measure has enough days for a forecast"]
+    made_on: Annotated[date, "Day of the latest forecast, or of the attempt to make one"]
     run_id: Annotated[int, "The nightly run that made it"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     acts: Annotated[
@@ -112,7 +113,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
         title="Forecasts",
         section=SECTION,
         found=listed.view(found, asked),
-        newest=max((each.made_on for each in found.items), default=None),
+        newest=max((each.made_on for each in found.items if each.has_forecast), default=None),
         is_empty=found.total == 0 and not asked.search,
     )
     return render(request, "forecasts/list.html", page)
@@ -122,8 +123,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
 def list_file(request: Request, session: SessionDep) -> Response:
     """Return all forecasts that match the filter as a file."""
     listed = _latest_forecasts(request)
-    found = forecasts.list_forecasts(session, listed.file_request(request), with_scores=False)
-    return listed.file(found.items)
+    return listed.file(forecasts.all_forecasts(session, listed.file_request(request)))
 
 
 def _latest_forecasts(request: Request) -> ListTable[StructureForecast]:
@@ -136,6 +136,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
     """Show the forecasts of one structure."""
     outlooks = forecasts.outlooks(session, qsg, structure)
     shown = tuple(map(_shown, outlooks))
+    has_forecast = any(each.has_forecast for each in outlooks)
     plans = tuple(usage.plans_using(session, {qsg}).get((qsg, structure), ()))
     try:
         usage.span_of(session, qsg, structure)
@@ -144,7 +145,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         has_usage = False
     at = path_of(qsg, structure)
     page = StructureForecastPage(
-        title=f"Forecast of {structure} of {qsg}",
+        title=f"{'Forecast' if has_forecast else 'Daily peaks'} of {structure} of {qsg}",
         section=SECTION,
         qsg=qsg,
         structure=structure,
@@ -153,6 +154,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         first=_first(outlooks),
         full=_full(outlooks),
         is_simulated=any(each.is_simulated for each in outlooks),
+        has_forecast=has_forecast,
         made_on=max(each.made_on for each in outlooks),
         run_id=max(each.run_id for each in outlooks),
         plans=plans,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Annotated, TypeVar
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.errors import NotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, StoredForecast
-from app.nightly.urgency import RecentUsage, ranked_forecasts
+from app.nightly.urgency import RankedForecast, RecentUsage, all_ranked_forecasts, ranked_forecasts
 from app.paging import ListRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
 from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
@@ -78,6 +78,11 @@ class StructureForecast(Forecast):
     def key(self) -> str:
         """A key that is unique among the measures of the structure, for addresses and identifiers."""
         return f"{self.measure}-{self.queue_manager}" if self.queue_manager else self.measure
+
+    @property
+    def has_forecast(self) -> bool:
+        """False if the days measured so far do not allow a forecast, as its sentence explains."""
+        return self.state in {"forecast", "flat"}
 
     @property
     def first_crossing(self) -> Crossing | None:
@@ -153,26 +158,23 @@ class ForecastPage(ResultPage[StructureForecast]):
     items: Annotated[tuple[StructureForecast, ...], Field(serialization_alias="forecasts")]
 
 
-def list_forecasts(
-    session: Session, asked: ListRequest = ALL_FORECASTS, *, with_scores: bool = True
-) -> ForecastPage:
+def list_forecasts(session: Session, asked: ListRequest = ALL_FORECASTS) -> ForecastPage:
     """Return the latest forecast of every series, each with the last score of an earlier one of the same series.
 
     Without a requested order, the most urgent forecasts are first.
     """
     rows, total = ranked_forecasts(session, asked)
-    scores = _last_scores(session, [each.forecast for each in rows]) if with_scores else {}
-    items = tuple(
-        _read(
-            StructureForecast,
-            each.forecast,
-            fullness=each.full,
-            used_percent=each.used_percent,
-            score=scores.get(each.forecast.id),
-        )
-        for each in rows
-    )
+    scores = _last_scores(session, [each.forecast for each in rows])
+    items = tuple(_ranked(each, scores.get(each.forecast.id)) for each in rows)
     return ForecastPage.of(items, total, asked.page)
+
+
+def all_forecasts(session: Session, asked: ListRequest = ALL_FORECASTS) -> Iterator[StructureForecast]:
+    """Yield the latest forecast of every series in the requested order, without scores.
+
+    Only a portion of the forecasts is in memory at a time.
+    """
+    return map(_ranked, all_ranked_forecasts(session, asked))
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
@@ -201,6 +203,16 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     return tuple(
         _outlook(session, row, days, known.full((qsg, structure), row.measure, row.queue_manager))
         for row in ranked
+    )
+
+
+def _ranked(each: RankedForecast, score: Score | None = None) -> StructureForecast:
+    return _read(
+        StructureForecast,
+        each.forecast,
+        fullness=each.full,
+        used_percent=each.used_percent,
+        score=score,
     )
 
 

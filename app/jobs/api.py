@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.calls import Overseer
 from app.database.engine import Database
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
@@ -72,6 +73,7 @@ async def follow_job(
     latest; reconnect.
     """
     database: Database = request.app.state.database
+    overseer: Overseer = request.app.state.overseer
     before = None
     for _ in range(int(LONGEST_STREAM_S / LOOKS_EVERY_S)):
         if job != before:
@@ -83,6 +85,9 @@ async def follow_job(
         if not job.is_under_way:
             return
         await asyncio.sleep(LOOKS_EVERY_S)
+        # A process that stops or is replaced would otherwise wait for the streams that it has started.
+        if overseer.is_stopping or overseer.is_leaving:
+            return
         job = await run_in_threadpool(_read, database, job.id)
 
 

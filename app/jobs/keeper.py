@@ -6,6 +6,7 @@ Subclasses do the work. Each of their steps can be interrupted at any moment and
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import signal
@@ -15,14 +16,13 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from types import FrameType
 from typing import Any
 
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database
+from app.database.engine import Database, DatabaseFull, DatabaseUnusable
 from app.jobs import processes, service
 from app.jobs.child import Child
 from app.jobs.log import Log
@@ -35,6 +35,8 @@ from planner_core.errors import PlannerError
 BEAT_S = 1.0
 """The interval at which the row is updated while the process is alive."""
 LONGEST_LAST_WORDS = 500
+
+logger = logging.getLogger("cfplan.jobs")
 
 
 class LostRun(Exception):
@@ -109,8 +111,7 @@ class Keeper(ABC):
     def claim(self, session: Session) -> Job | None:
         """Claim the run in a transaction that the caller commits."""
         claimed = service.claim(
-            session, self._id, owner=self._owner, stale=timedelta(seconds=self._settings.job_stale_s),
-            at_once=self._at_once,
+            session, self._id, owner=self._owner, at_once=self._at_once,
         )  # fmt: skip
         if claimed is not None:
             self._log = Log(service.log_of(session, self._id))
@@ -118,6 +119,7 @@ class Keeper(ABC):
 
     def work(self, claimed: Job) -> bool:
         """Carry out a claimed run; return False if another process took it over in the meantime."""
+        logger.info("Job %d (%s) begins, attempt %d.", self._id, claimed.kind, claimed.attempts)
         self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
         try:
             with self._told_to_stop():
@@ -128,14 +130,14 @@ class Keeper(ABC):
             self._say("stopping on request: the run continues when the service is started again")
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
+        # Caused by the machine or the database: the next attempt may succeed.
+        except (OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable):
+            raise
         except PlannerError as error:
             self._end(JobState.FAILED, sentence=str(error))
-        except (
-            OSError,
-            SQLAlchemyError,
-        ):  # caused by the machine or the database: the next attempt may succeed
-            raise
         except Exception as error:  # noqa: BLE001 - an error in cfplan would only occur again
+            # The log of the job has the traceback.
+            logger.error("Job %d failed because of a defect: %s: %s", self._id, type(error).__name__, error)
             for line in traceback.format_exc().splitlines():
                 self._say(line)
             sentence = (
@@ -168,16 +170,16 @@ class Keeper(ABC):
                     session, self._id, self._owner, stage=self._stage, done=self._done, total=self._total,
                     sentence=self._sentence, log=self._log_text(),
                 )  # fmt: skip
-        except (
-            OperationalError
-        ) as error:  # the database is busy or briefly unavailable: the next heartbeat may succeed
-            self._say(f"the row could not be written: {error.orig}")
+        # The database is busy, full or briefly unavailable: the next heartbeat may succeed.
+        except (OperationalError, DatabaseFull, DatabaseUnusable) as error:
+            self._say(f"the row could not be written: {getattr(error, 'orig', error)}")
         else:
             if not is_own:
                 raise LostRun
         self._beaten_at = time.monotonic()
 
     def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - the arguments of service.end
+        logger.info("Job %d ends: %s.", self._id, state)
         self._say(f"{state}: {values.get('sentence', '')}")
         with self._database.session(writes=True) as session:
             service.end(session, self._id, self._owner, state, log=self._log_text(), **values)

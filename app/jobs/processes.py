@@ -47,6 +47,15 @@ def work_dir(settings: Settings) -> Path:
     return settings.data_dir.absolute() / WORK
 
 
+def _history(settings: Settings) -> list[str]:
+    """Return the option that names the usage history.
+
+    A configured URL may contain a key, which must not appear in the list of processes: the jobs read it from the
+    environment variable of the setting, which they inherit.
+    """
+    return [] if settings.history_url else [f"--history={settings.history}"]
+
+
 def ingest_command(
     settings: Settings,
     paths: Sequence[Path],
@@ -59,7 +68,7 @@ def ingest_command(
 ) -> list[str]:
     """Return the command that reads files into the usage history."""
     command = [
-        *PYTHON, INGEST, "--history", settings.history, "--progress",
+        *PYTHON, INGEST, *_history(settings), "--progress",
         "--in-process-below", str(settings.in_process_below_bytes), "--work-dir", str(work_dir(settings)),
         "--max-unpacked", str(settings.max_unpacked_bytes), "--max-ratio", str(settings.max_unpacked_ratio),
     ]  # fmt: skip
@@ -78,14 +87,14 @@ def ingest_command(
 
 def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
     """Return the command that rolls up these days, or the whole history if no days are given."""
-    command = [*PYTHON, ROLLUP, "--history", settings.history]
+    command = [*PYTHON, ROLLUP, *_history(settings)]
     return [*command, f"--days={','.join(days)}"] if days else command
 
 
 def night_command(settings: Settings, *, facts: Path, out: Path) -> list[str]:
     """Return the command of a nightly run."""
     command = [
-        *PYTHON, NIGHT, "--history", settings.history, "--facts", str(facts), "--out", str(out), "--progress",
+        *PYTHON, NIGHT, *_history(settings), "--facts", str(facts), "--out", str(out), "--progress",
         "--horizon", str(settings.forecast_days), "--work-dir", str(work_dir(settings)),
     ]  # fmt: skip
     master = os.environ.get(MASTER_VARIABLE)
@@ -111,7 +120,7 @@ def simulate_command(
 
 def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
     """Return a command that reads or maintains the usage history."""
-    return [*PYTHON, HISTORY, verb, "--history", settings.history, *rest]
+    return [*PYTHON, HISTORY, verb, *_history(settings), *rest]
 
 
 def keeper_command(job_id: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,15 @@ from app.jobs.models import JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
 """Advisory lock on PostgreSQL for claims; without it, two processes could both claim the last free slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The last sign of life of the keeper of a run. A living keeper replaces it about every second."""
+
+    job_id: int
+    owner: str
+    at: datetime
 
 
 def hold_claims(session: Session) -> None:
@@ -43,22 +53,23 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
     return {run.upload_id: run for run in session.scalars(query) if run.upload_id is not None}
 
 
-def alive(stale_before: datetime) -> ColumnElement[bool]:
-    """Return the condition for runs whose heartbeat is newer than this."""
-    return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)
+def alive() -> ColumnElement[bool]:
+    """Return the condition for runs that have a keeper.
+
+    The heartbeat of a dead keeper is removed (`release`). It is never compared with a clock, because the clocks of two
+    machines may differ, and a clock may be set.
+    """
+    return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at.is_not(None))
 
 
-def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
+def waiting(session: Session) -> Sequence[int]:
     """Return the numbers of the runs that wait for a keeper, oldest first.
 
     Runs of the kinds that run alone are not included while one of those kinds is running.
     """
-    is_stale = and_(
-        JobRun.state == JobState.RUNNING,
-        or_(JobRun.heartbeat_at.is_(None), JobRun.heartbeat_at < stale_before),
-    )
-    query = select(JobRun.id, JobRun.kind).where(or_(JobRun.state == JobState.QUEUED, is_stale))
-    is_taken = count_alive(session, stale_before=stale_before, kinds=names_alone()) > 0
+    is_released = and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at.is_(None))
+    query = select(JobRun.id, JobRun.kind).where(or_(JobRun.state == JobState.QUEUED, is_released))
+    is_taken = count_alive(session, kinds=names_alone()) > 0
     found = []
     for job_id, kind in session.execute(query.order_by(JobRun.id)):
         if kind_of(kind).is_alone:
@@ -69,9 +80,9 @@ def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
     return found
 
 
-def count_alive(session: Session, *, stale_before: datetime, kinds: Sequence[str] = ()) -> int:
-    """Count the runs whose heartbeat is newer than `stale_before`; `kinds` limits the count to these kinds."""
-    query = select(func.count(JobRun.id)).where(alive(stale_before))
+def count_alive(session: Session, *, kinds: Sequence[str] = ()) -> int:
+    """Count the runs that have a keeper; `kinds` limits the count to these kinds."""
+    query = select(func.count(JobRun.id)).where(alive())
     return session.scalars(query.where(JobRun.kind.in_(kinds)) if kinds else query).one()
 
 
@@ -94,8 +105,47 @@ def running_owners(session: Session) -> Sequence[tuple[int, str]]:
     return [(row.id, row.owner) for row in session.execute(query)]
 
 
+def heartbeats(session: Session, *, kinds: Sequence[str] = ()) -> Sequence[Heartbeat]:
+    """Return the last heartbeat of every run that has a keeper; `kinds` limits the runs to these kinds."""
+    query = select(JobRun.id, JobRun.owner, JobRun.heartbeat_at).where(alive())
+    if kinds:
+        query = query.where(JobRun.kind.in_(kinds))
+    return [Heartbeat(row.id, row.owner, row.heartbeat_at) for row in session.execute(query)]
+
+
+def release(session: Session, heartbeat: Heartbeat) -> bool:
+    """Remove the heartbeat of a dead keeper, unless the run has another one by now; return whether it was removed."""
+    query = update(JobRun).where(
+        JobRun.id == heartbeat.job_id,
+        JobRun.owner == heartbeat.owner,
+        JobRun.heartbeat_at == heartbeat.at,
+        JobRun.state == JobState.RUNNING,
+    )
+    changed = session.execute(
+        query.values(heartbeat_at=None), execution_options={"synchronize_session": False}
+    )
+    return bool(changed.rowcount)  # type: ignore[attr-defined]
+
+
 def change_own(session: Session, job_id: int, owner: str, **values: Any) -> bool:  # noqa: ANN401 - any column
     """Write to a run if this owner still has it; return whether the run was changed."""
     query = update(JobRun).where(JobRun.id == job_id, JobRun.owner == owner, JobRun.state == JobState.RUNNING)
     changed = session.execute(query.values(**values), execution_options={"synchronize_session": False})
     return bool(changed.rowcount)  # type: ignore[attr-defined]
+
+
+def counts(session: Session) -> Sequence[tuple[str, str, int]]:
+    """Return the kinds and states of all runs, with the number of runs."""
+    query = select(JobRun.kind, JobRun.state, func.count(JobRun.id)).group_by(JobRun.kind, JobRun.state)
+    return [(kind, state, count) for kind, state, count in session.execute(query)]
+
+
+def queued_since(session: Session) -> datetime | None:
+    """Return the time since which the oldest run in the state QUEUED has waited; None if no run waits."""
+    return session.scalars(select(func.min(JobRun.created_at)).where(JobRun.state == JobState.QUEUED)).one()
+
+
+def last_success(session: Session, kind: str) -> datetime | None:
+    """Return the time at which a run of a kind last ended in the state DONE."""
+    query = select(func.max(JobRun.ended_at)).where(JobRun.kind == kind, JobRun.state == JobState.DONE)
+    return session.scalars(query).one()

@@ -1,8 +1,9 @@
 """The life of a job run: it is queued, claimed by one keeper, kept alive by its heartbeat, and ended. Callers commit.
 
 The last keeper that claimed a run works on it. A keeper that was killed, or whose machine stopped, sends no more
-heartbeats; when the last one is older than `stale`, any keeper can claim the run. Every write of a keeper names the
-owner under which it claimed the run, so a keeper that was wrongly assumed to be dead cannot disturb its successor.
+heartbeats; an observer (`heartbeats`) notices this and releases the run, and then any keeper can claim it. Every write of
+a keeper names the owner under which it claimed the run, so a keeper that was wrongly assumed to be dead cannot disturb its
+successor.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import NotFound
 from app.jobs import processes, repository
 from app.jobs.kinds import kind_of, names_alone
@@ -169,12 +172,7 @@ def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
     return job_of(run)
 
 
-def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
-    """Return the numbers of the runs that wait for a keeper, oldest first."""
-    return repository.waiting(session, stale_before=now() - stale)
-
-
-def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_once: int) -> Job | None:
+def claim(session: Session, job_id: int, *, owner: str, at_once: int) -> Job | None:
     """Claim a run; return None if another keeper has it, it has ended, or too many runs are in progress.
 
     Of all kinds that run alone, only one run can be claimed at a time, regardless of the limit.
@@ -182,12 +180,11 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     # The lock comes first: two claims that counted at the same time would both find the last free slot.
     repository.hold_claims(session)
     run = repository.find(session, job_id, lock=True)
-    stale_before = now() - stale
     if run is None or run.state not in (JobState.QUEUED, JobState.RUNNING):
         return None
     kind = kind_of(run.kind)
     was_running = run.state == JobState.RUNNING
-    if was_running and run.heartbeat_at is not None and run.heartbeat_at >= stale_before:
+    if was_running and run.heartbeat_at is not None:
         return None
     if was_running and run.attempts >= MOST_ATTEMPTS:
         run.state, run.ended_at = JobState.FAILED, now()
@@ -196,10 +193,11 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
             "ended, so it is not restarted automatically. The "
             "log may show the reason; a machine that runs out of memory ends processes without a message."
         )
+        _record_end(session, run.id, run.kind, JobState.FAILED, run.sentence)
         return None
-    if repository.count_alive(session, stale_before=stale_before) >= at_once:
+    if repository.count_alive(session) >= at_once:
         return None
-    if kind.is_alone and repository.count_alive(session, stale_before=stale_before, kinds=names_alone()):
+    if kind.is_alone and repository.count_alive(session, kinds=names_alone()):
         return None
     run.state, run.owner, run.heartbeat_at, run.attempts = JobState.RUNNING, owner, now(), run.attempts + 1
     run.started_at = run.started_at or run.heartbeat_at
@@ -212,7 +210,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:
-    """Release the run of a dead keeper immediately, without waiting until its heartbeat is stale."""
+    """Release the run of a keeper that is known to be dead."""
     return repository.change_own(session, job_id, owner, heartbeat_at=None)
 
 
@@ -221,6 +219,7 @@ def refuse(session: Session, job_id: int, sentence: str) -> None:
     run = repository.find(session, job_id, lock=True)
     if run is not None and run.state == JobState.QUEUED:
         run.state, run.ended_at, run.sentence = JobState.FAILED, now(), sentence
+        _record_end(session, run.id, run.kind, JobState.FAILED, sentence)
 
 
 # ---- during a run, by its owner --------------------------------------------------------------------------------------
@@ -265,9 +264,18 @@ def end(
         values["stage"] = stage
     if asks is not None:
         values["asks"] = _json(asks)
-    return repository.change_own(
+    is_own = repository.change_own(
         session, job_id, owner, state=state, sentence=sentence, log=log, heartbeat_at=now(), ended_at=now(), **values
     )  # fmt: skip
+    if is_own:
+        run = repository.find(session, job_id, light=True)
+        _record_end(session, job_id, "" if run is None else run.kind, state, sentence)
+    return is_own
+
+
+def _record_end(session: Session, job_id: int, kind: str, state: JobState, sentence: str) -> None:
+    details = {"state": state.value, "sentence": sentence}
+    record(session, Action.JOB_FINISHED, AuditObject("job", kind, id=job_id), details)
 
 
 def _found(session: Session, job_id: int) -> JobRun:

@@ -1,20 +1,22 @@
 """Start a keeper for every waiting run and for every run whose keeper has died.
 
-The watcher is a thread of the service and has no state that matters: it can be stopped at any time, and several
+The watcher is a thread of one process of the service and has no state that matters: it can be stopped at any time, and several
 services can watch the same database, because only one keeper can claim a run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import select
 import socket
 import subprocess
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection
-from datetime import timedelta
 from typing import IO
 
 from sqlalchemy.exc import DBAPIError
@@ -22,18 +24,51 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.jobs import processes, repository, service
+from app.jobs.heartbeats import HeartbeatObserver
+from app.jobs.repository import Heartbeat
 from app.settings import Settings
 from planner_core.errors import PlannerError
 
 EVERY_S = 2.0
 TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
+LOG_FILE = "keepers.log"
+LARGEST_LOG_BYTES = 10 * 2**20
+"""Size from which the log of keepers is renamed to keepers.log.1, when the next keeper is started."""
 NEVER_BEGAN = (
     "The process for this job ended several times before the job started. Its messages are in the "
     "file keepers.log in the folder jobs of the data folder."
 )
 
 logger = logging.getLogger("cfplan.jobs")
+
+
+class Waker:
+    """Wakes the thread of a watcher, from any process that was forked after this was created.
+
+    A pipe instead of an event of threads: the processes of a service share it, and only one of them has a watcher. It works
+    even if a process is killed at any time.
+    """
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+        for fileno in (self._reading, self._writing):
+            os.set_blocking(fileno, False)
+            weakref.finalize(self, os.close, fileno)
+        self._poll = select.poll()
+        self._poll.register(self._reading, select.POLLIN)
+
+    def wake(self) -> None:
+        """Wake the thread, now or when it waits next."""
+        # A full pipe already wakes it.
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writing, b".")
+
+    def wait(self, seconds: float) -> None:
+        """Wait until another thread or process calls `wake`, at most for some seconds."""
+        self._poll.poll(seconds * 1000)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._reading, select.PIPE_BUF)
 
 
 class Watcher:
@@ -51,7 +86,8 @@ class Watcher:
         self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._false_starts: Counter[int] = Counter()
-        self._poked = threading.Event()
+        self._observer = HeartbeatObserver(settings.job_stale_s)
+        self._waker = Waker()
         self._is_stopping = False
         self._tidied_at: float | None = None
         self._thread: threading.Thread | None = None
@@ -63,13 +99,13 @@ class Watcher:
         self._thread.start()
 
     def poke(self) -> None:
-        """Wake the thread, because a run was queued."""
-        self._poked.set()
+        """Wake the thread, because a run was queued. The thread may belong to another process of this service."""
+        self._waker.wake()
 
     def stop(self) -> None:
         """Stop the thread. Keepers are separate processes and continue."""
         self._is_stopping = True
-        self._poked.set()
+        self._waker.wake()
         if self._thread is not None:
             self._thread.join(30)
         for child in self._children.values():
@@ -85,9 +121,8 @@ class Watcher:
             return 0
         started = 0
         with self._database.session(writes=False) as session:
-            stale_before = service.now() - timedelta(seconds=self._settings.job_stale_s)
-            waiting = repository.waiting(session, stale_before=stale_before)
-            free = self._settings.jobs_at_once - repository.count_alive(session, stale_before=stale_before)
+            waiting = repository.waiting(session)
+            free = self._settings.jobs_at_once - repository.count_alive(session)
         # A keeper needs seconds before it claims its run; until then, the run still appears to be waiting.
         starting = len([job for job in waiting if job in self._children])
         for job_id in waiting:
@@ -106,11 +141,11 @@ class Watcher:
             except Exception:
                 # Without this thread, no job would start until the service is restarted.
                 logger.exception("Jobs cannot be started now, because of a defect in cfplan.")
-            self._poked.wait(EVERY_S)
-            self._poked.clear()
+            self._waker.wait(EVERY_S)
 
     def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
         environment = {**os.environ, **self._settings.as_environment()}
+        logger.info("A process is started for job %d.", job_id)
         with _log_file(self._settings) as log:
             return subprocess.Popen(
                 processes.keeper_command(job_id),
@@ -122,15 +157,18 @@ class Watcher:
             )
 
     def _reap(self) -> None:
-        """Release the runs of keepers that have ended, without waiting until their heartbeats are stale."""
+        """Release the runs of keepers that have ended: at once if they ran on this machine."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
         # Most checks find nothing to release, and on SQLite a writing transaction would block all other writers.
         with self._database.session(writes=False) as session:
             has_left = bool(_left_by_the_dead(session, pids))
-        if has_left:
+            silent = self._observer.silent(session)
+        if has_left or silent:
             with self._database.session(writes=True) as session:
                 let_go_of_the_dead(session, pids)
+                for each in silent:
+                    self._release(session, each)
         for job_id, child in ended.items():
             del self._children[job_id]
             # A keeper that cannot even start would be started again every two seconds, forever.
@@ -139,6 +177,18 @@ class Watcher:
             if self._false_starts[job_id] >= MOST_FALSE_STARTS:
                 with self._database.session(writes=True) as session:
                     service.refuse(session, job_id, NEVER_BEGAN)
+
+    def _release(self, session: Session, silent: Heartbeat) -> None:
+        if not repository.release(session, silent):
+            return
+        logger.warning(
+            "Job %d is released: %s has sent no heartbeat for %g seconds.",
+            silent.job_id, silent.owner, self._settings.job_stale_s,
+        )  # fmt: skip
+        # A keeper that hangs would otherwise prevent this watcher from starting another one for its run for ever.
+        child = self._children.get(silent.job_id)
+        if child is not None and f":{child.pid}:" in silent.owner:
+            child.kill()
 
     def _tidy(self) -> None:
         if self._tidied_at is not None and time.monotonic() - self._tidied_at < TIDY_EVERY_S:
@@ -160,7 +210,7 @@ def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[in
 
 def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Return whether the process of an owner ran on this machine and no longer exists."""
-    # Process IDs mean nothing on another machine, so runs there wait for a stale heartbeat.
+    # Process IDs mean nothing on another machine, so runs there are observed until they have been silent for long enough.
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
     if host != socket.gethostname()[:60] or not number.isdigit():
@@ -180,4 +230,9 @@ def _log_file(settings: Settings) -> IO[bytes]:
     """Open the log for messages of keepers that cannot even write to their row."""
     folder = processes.work_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
-    return (folder / "keepers.log").open("ab")
+    path = folder / LOG_FILE
+    # Keepers that run continue to write to the earlier file, which is then replaced by the next one.
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > LARGEST_LOG_BYTES:
+            path.replace(path.with_suffix(".log.1"))
+    return path.open("ab")

@@ -119,15 +119,43 @@ def _run(database: Database, settings: Settings, meter: Meter, log: deque[str]) 
         JobBusy: Another process is carrying out a run.
     """
     from app.errors import JobBusy
+    from app.jobs.heartbeats import release_if_dead
+    from app.jobs.kinds import names_alone
+    from planner_core.errors import PlannerError
+
+    try:
+        run_id, keeper, claimed, is_continued = _claimed(database, settings, meter, log)
+    except JobBusy:
+        # The process that has the run may have ended on another machine, which nothing but its silence shows.
+        meter.show("Another nightly run has not ended. Waiting for a sign of life of its process.")
+        if not release_if_dead(database, settings.job_stale_s, kinds=names_alone()):
+            raise
+        run_id, keeper, claimed, is_continued = _claimed(database, settings, meter, log)
+    if is_continued:
+        meter.say(f"Continuing nightly run {run_id}, which was interrupted.")
+    if not keeper.work(claimed):
+        message = "Another process took over the run, because this one appeared to have ended."
+        raise PlannerError(message)
+    return run_id
+
+
+def _claimed(
+    database: Database, settings: Settings, meter: Meter, log: deque[str]
+) -> tuple[int, NightKeeper, Job, bool]:
+    """Claim a new run, or one that was interrupted; return its number, its keeper, its job, and whether it was interrupted.
+
+    Raises:
+        JobBusy: Another process is carrying out a run.
+    """
+    from app.errors import JobBusy
     from app.jobs import repository as job_rows
     from app.jobs import watcher
     from app.nightly import repository, service
     from app.nightly.models import Trigger
-    from planner_core.errors import PlannerError
 
     with database.session(writes=True) as session:
         job_rows.hold_claims(session)
-        # A service on this machine may have been killed; its run can continue without waiting for a stale heartbeat.
+        # A service on this machine may have been killed; its run can continue at once.
         watcher.let_go_of_the_dead(session)
         left = repository.runs_under_way(session)
         run = left[0] if left else service.queue(session, Trigger.COMMAND)
@@ -136,12 +164,7 @@ def _run(database: Database, settings: Settings, meter: Meter, log: deque[str]) 
         claimed: Job | None = keeper.claim(session)
         if claimed is None:
             raise JobBusy(run.id, _who_works(session, run.id))
-    if left:
-        meter.say(f"Continuing nightly run {run.id}, which was interrupted.")
-    if not keeper.work(claimed):
-        message = "Another process took over the run, because this one appeared to have ended."
-        raise PlannerError(message)
-    return run.id
+    return run.id, keeper, claimed, bool(left)
 
 
 def _keeper(

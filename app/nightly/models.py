@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.actor import LONGEST_ACTOR
 from app.database.types import Base, CompressedText, Timestamp
 from planner_core.contracts.nightly import LONGEST_CODE
 from planner_core.wire import JsonObject
@@ -82,6 +83,8 @@ class NightlyRun(Base):
     """JSON: for each structure, message sizes and header bytes as measured on its queues."""
     published: Mapped[str | None] = mapped_column(CompressedText)
     """JSON, for the next run: digests of the data behind the stored daily peaks. Only the last run has them."""
+    author: Mapped[str | None] = mapped_column(String(LONGEST_ACTOR))
+    """The name of the actor who started it; None for runs started before authors were stored."""
 
 
 class FitVersion(Base):

@@ -123,6 +123,12 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
     return session.scalars(query.order_by(NightlyRun.id)).all()
 
 
+AHEAD = timedelta(days=2)
+"""How far in the future a run may be because of time zones. A later one was started while a clock was wrong, and must not
+prevent all runs until then.
+"""
+
+
 def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
     """Return whether the schedule must start a run for a night that has been due since then.
 
@@ -134,9 +140,12 @@ def is_run_due(session: Session, night: date, *, since: datetime) -> bool:
         .join(JobRun, JobRun.id == NightlyRun.job_id)
         .where(
             or_(
-                NightlyRun.due_on >= night,
-                # Simulated data is no reason to skip the run over the site's own data.
-                and_(JobRun.created_at >= since, NightlyRun.trigger != Trigger.SIMULATION),
+                NightlyRun.due_on.between(night, night + AHEAD),
+                and_(
+                    JobRun.created_at.between(since, since + AHEAD),
+                    # Simulated data is no reason to skip the run over the site's own data.
+                    NightlyRun.trigger != Trigger.SIMULATION,
+                ),
             )
         )
     )

@@ -10,6 +10,9 @@ from typing import Annotated, Any
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import JobBusy, NotFound
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
@@ -59,6 +62,9 @@ class Run(Answer):
         ),
     ]
     due_on: Annotated[date | None, Field(description="The night for which the schedule started it.")]
+    author: Annotated[
+        str | None, Field(description="Who started it; null if the service did not record it yet.")
+    ]
     job: Hidden[Job]
     job_id: Annotated[
         int, Field(description="Its job: /api/v1/jobs/… gives its log and, as events, its progress.")
@@ -176,7 +182,17 @@ def _members_of(session: Session, run_id: int) -> dict[str, Any]:
 
 def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[str, Any]:
     job = jobs.job_of(row)
-    of_run = ("id", "due_on", "stored_at", "first_day", "last_day", "days_total", "days_reduced", "rows_read")
+    of_run = (
+        "id",
+        "due_on",
+        "stored_at",
+        "first_day",
+        "last_day",
+        "days_total",
+        "days_reduced",
+        "rows_read",
+        "author",
+    )
     of_job = ("stage", "done", "total", "attempts", "created_at", "started_at", "ended_at")
     return (
         {name: getattr(run, name) for name in of_run}
@@ -207,9 +223,12 @@ def queue(session: Session, trigger: Trigger, *, due_on: date | None = None) -> 
     refuse_second(session)
     # The job comes first, because the run refers to its number.
     job = jobs.queue(session, KINDS.get(trigger, NIGHT))
-    run = NightlyRun(job_id=job.id, trigger=trigger, due_on=due_on)
+    run = NightlyRun(job_id=job.id, trigger=trigger, due_on=due_on, author=current_actor().name)
     session.add(run)
     session.flush()
+    action = Action.SIMULATION_STARTED if trigger is Trigger.SIMULATION else Action.NIGHTLY_STARTED
+    details = {"trigger": trigger.value, "due_on": None if due_on is None else due_on.isoformat()}
+    record(session, action, AuditObject("nightly run", f"Run {run.id}", id=run.id), details)
     return run
 
 
@@ -221,7 +240,9 @@ def queue_forgetting(session: Session) -> Job:
     """
     job_rows.hold_claims(session)
     refuse_second(session)
-    return jobs.queue(session, FORGET_SIMULATED)
+    job = jobs.queue(session, FORGET_SIMULATED)
+    record(session, Action.SIMULATION_REMOVED, AuditObject("job", FORGET_SIMULATED, id=job.id))
+    return job
 
 
 def refuse_second(session: Session) -> None:

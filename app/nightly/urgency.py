@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +17,8 @@ from planner_core.urgency import Fullness, UsedDay, fullness, urgency_key
 
 Structure = tuple[str, str]
 SMDS = "smds_blocks"
+PORTION = 100
+"""The number of forecasts that are in memory at a time while all are read."""
 
 
 class RankedForecast(NamedTuple):
@@ -60,11 +62,26 @@ def ranked_forecasts(session: Session, asked: ListRequest) -> tuple[list[RankedF
 
     Without a requested order, the most urgent forecasts are first.
     """
+    ranked = _in_requested_order(session, asked)
+    part = ranked[asked.page.offset : asked.page.offset + asked.page.per_page]
+    return _with_forecasts(session, part), len(ranked)
+
+
+def all_ranked_forecasts(session: Session, asked: ListRequest) -> Iterator[RankedForecast]:
+    """Yield the latest forecasts of all series in the requested order, regardless of the page.
+
+    Only a portion of the forecasts is in memory at a time, because each has the quantiles of every day.
+    """
+    ranked = _in_requested_order(session, asked)
+    for start in range(0, len(ranked), PORTION):
+        yield from _with_forecasts(session, ranked[start : start + PORTION])
+
+
+def _in_requested_order(session: Session, asked: ListRequest) -> list[RankedSeries]:
     ranked = ranked_series(session, search=asked.search)
     if asked.sort is not None:
         ranked = in_order(ranked, asked.sort, FORECAST_SORT_KEYS[asked.sort.key])
-    part = ranked[asked.page.offset : asked.page.offset + asked.page.per_page]
-    return _with_forecasts(session, part), len(ranked)
+    return ranked
 
 
 def ranked_series(session: Session, *, search: str = "") -> list[RankedSeries]:

@@ -5,18 +5,27 @@ An acknowledgment can be withdrawn, which opens its findings again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from app.database.engine import Database
 from app.fits.kept import curves_in
 from app.plans import service
 from app.plans.computed import compute
 from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, plan_conflict
-from app.plans.stored import SaveOutcome, StoredVersion
+from app.plans.stored import StoredVersion
 from planner_core.checks import entry_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
+from planner_core.findings import Finding
 from planner_core.wire import JsonObject
+
+
+class AcknowledgmentOutcome(NamedTuple):
+    """The new version, and the number of findings that were acknowledged or opened again."""
+
+    version: StoredVersion
+    findings: int
 
 
 def acknowledge(
@@ -25,11 +34,12 @@ def acknowledge(
     *,
     code: str,
     reason: str,
+    severity: str | None = None,
     structure: str | None = None,
     message: str | None = None,
     if_match: str | None = None,
-) -> SaveOutcome:
-    """Save a version that acknowledges open findings with a code: those of one structure, with one message, or all.
+) -> AcknowledgmentOutcome:
+    """Save a version that acknowledges open findings with a code: all, or those of a severity, structure or message.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -39,7 +49,9 @@ def acknowledge(
     """
 
     def accept(version: StoredVersion) -> PlanDocument:
-        return acknowledged(version, code=code, reason=reason, structure=structure, message=message)
+        return acknowledged(
+            version, code=code, reason=reason, severity=severity, structure=structure, message=message
+        )
 
     return _save(database, name, accept, if_match=if_match, comment=f"Acknowledged {code}")
 
@@ -49,11 +61,12 @@ def withdraw(
     name: str,
     *,
     code: str,
+    severity: str | None = None,
     structure: str | None = None,
     message: str | None = None,
     if_match: str | None = None,
-) -> SaveOutcome:
-    """Save a version that opens acknowledged findings with a code: those of one structure, with one message, or all.
+) -> AcknowledgmentOutcome:
+    """Save a version that opens acknowledged findings with a code: all, or those of a severity, structure or message.
 
     Raises:
         PlanNotFound: There is no such plan.
@@ -62,7 +75,7 @@ def withdraw(
     """
 
     def reopen(version: StoredVersion) -> PlanDocument:
-        return withdrawn(version, code=code, structure=structure, message=message)
+        return withdrawn(version, code=code, severity=severity, structure=structure, message=message)
 
     return _save(database, name, reopen, if_match=if_match, comment=f"Withdrew the acknowledgment of {code}")
 
@@ -74,7 +87,7 @@ def _save(
     *,
     if_match: str | None,
     comment: str,
-) -> SaveOutcome:
+) -> AcknowledgmentOutcome:
     """Save the changed document of the latest version."""
     with database.session(writes=False) as session:
         version = service.get_plan(session, name)
@@ -83,7 +96,13 @@ def _save(
     # Calculated between two transactions, so that others can save meanwhile; the ETag below detects their changes.
     computed = compute(change(version), curves_in(database))
     with database.session(writes=True) as session:
-        return service.save_plan(session, name, computed, if_match=version.etag, comment=comment)
+        saved = service.save_plan(session, name, computed, if_match=version.etag, comment=comment).version
+    changed = _acknowledged_count(saved.findings) - _acknowledged_count(version.findings)
+    return AcknowledgmentOutcome(saved, abs(changed))
+
+
+def _acknowledged_count(findings: Iterable[Finding]) -> int:
+    return sum(each.acknowledged is not None for each in findings)
 
 
 def acknowledged(
@@ -91,10 +110,11 @@ def acknowledged(
     *,
     code: str,
     reason: str,
+    severity: str | None = None,
     structure: str | None = None,
     message: str | None = None,
 ) -> PlanDocument:
-    """Return the document of a version with its open findings of a code acknowledged.
+    """Return the document of a version with its open findings of a code acknowledged, as `acknowledge` selects them.
 
     An existing entry with the same code, made for an earlier message of such a finding, is replaced.
 
@@ -108,6 +128,7 @@ def acknowledged(
         if item.code == code
         and item.severity != "error"
         and not item.acknowledged
+        and severity in (None, item.severity)
         and structure in (None, item.structure)
         and message in (None, item.message)
     ]
@@ -131,7 +152,12 @@ def acknowledged(
 
 
 def withdrawn(
-    version: StoredVersion, *, code: str, structure: str | None = None, message: str | None = None
+    version: StoredVersion,
+    *,
+    code: str,
+    severity: str | None = None,
+    structure: str | None = None,
+    message: str | None = None,
 ) -> PlanDocument:
     """Return the document of a version with acknowledged findings of a code open again.
 
@@ -147,7 +173,11 @@ def withdrawn(
         index = entry_of(document, item) if item.code == code and item.acknowledged else None
         if index is None:
             continue
-        if structure in (None, item.structure) and message in (None, item.message):
+        if (
+            severity in (None, item.severity)
+            and structure in (None, item.structure)
+            and message in (None, item.message)
+        ):
             reopened.add(index)
         else:
             entry = {"code": code, "structure": item.structure, "message": item.message}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -11,6 +13,7 @@ from app.plans.stored import (
     StoredVersion,
     etag,
 )
+from app.plans.trail import Acknowledgment
 
 JSON = "application/json"
 FINDINGS_HEADER = "x-cfplan-findings"
@@ -35,7 +38,11 @@ def conditional(response: Response, headers: Headers, tag: str) -> Response:
 
 
 def version_json(
-    version: StoredVersion, *, explanations: str | None = None, saved: str | None = None
+    version: StoredVersion,
+    acknowledged: Sequence[Acknowledgment],
+    *,
+    explanations: str | None = None,
+    saved: str | None = None,
 ) -> bytes:
     """Return a version as JSON text."""
     parts = {
@@ -44,11 +51,13 @@ def version_json(
         "etag": to_json(version.etag),
         "created_at": to_json(version.created_at),
         "comment": to_json(version.comment),
+        "author": to_json(version.author),
         "core_version": to_json(version.core_version),
         "curve": version.curve_json.encode(),
         "document": version.document_json.encode(),
         "result": _result_json(version),
         "findings": to_json(version.result["findings"]),
+        "acknowledgments": to_json([each.as_json() for each in acknowledged]),
     }
     if explanations is not None:
         parts["explanations"] = explanations.encode()
@@ -68,13 +77,19 @@ def _result_json(version: StoredVersion) -> bytes:
 
 
 def version_response(
-    version: StoredVersion, headers: Headers, *, explanations: str | None = None
+    version: StoredVersion,
+    headers: Headers,
+    acknowledged: Sequence[Acknowledgment],
+    *,
+    explanations: str | None = None,
 ) -> Response:
     """Return the answer to GET for a version."""
     # A strong ETag identifies bytes: the same version with explanations needs another one.
     tag = etag(version.plan_id, version.number, EXPLAINED if explanations is not None else "")
     return conditional(
-        Response(version_json(version, explanations=explanations), media_type=JSON), headers, tag
+        Response(version_json(version, acknowledged, explanations=explanations), media_type=JSON),
+        headers,
+        tag,
     )
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.database.session import SessionDep
-from app.plans import answers, description, service
+from app.plans import answers, approval, description, service
+from app.plans.approval import ApprovalState
+from app.plans.release import Release, ReleaseDep
 from app.plans.schemas import (
     DeletedPlans,
     DeletionAnswer,
@@ -19,7 +23,7 @@ from app.plans.schemas import (
     RestorablePlan,
     VersionDifferences,
 )
-from app.plans.stored import NAME_PATTERN, PlanList, SaveOutcome
+from app.plans.stored import NAME_PATTERN, PlanList, SaveOutcome, StoredVersion
 from app.sizing.description import OUTPUT_WORDS
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
@@ -89,9 +93,13 @@ def list_deleted(session: SessionDep, request: Request) -> DeletedPlans:
 )
 def read_plan(name: Name, session: SessionDep, request: Request, explain: Explain = False) -> Response:
     """Return the latest version as it was saved: document, result and findings, with its ETag."""
-    version = service.get_plan(session, name)
+    return _read(session, request, service.get_plan(session, name), explain=explain)
+
+
+def _read(session: Session, request: Request, version: StoredVersion, *, explain: bool) -> Response:
     explanations = service.get_explanations_json(session, version) if explain else None
-    return answers.version_response(version, request.headers, explanations=explanations)
+    acknowledged = service.get_acknowledgments(session, version)
+    return answers.version_response(version, request.headers, acknowledged, explanations=explanations)
 
 
 @router.put(
@@ -123,14 +131,15 @@ def save_plan(
         create_only=(if_none_match or "").strip() == "*",
         comment=comment,
     )
-    return _saved(request, outcome)
+    return _saved(session, request, outcome)
 
 
-def _saved(request: Request, outcome: SaveOutcome) -> Response:
+def _saved(session: Session, request: Request, outcome: SaveOutcome) -> Response:
     headers = {"etag": outcome.version.etag}
     if outcome.status == "created":
         headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/plans/{outcome.version.name}"
-    content = answers.version_json(outcome.version, saved=outcome.status)
+    acknowledged = service.get_acknowledgments(session, outcome.version)
+    content = answers.version_json(outcome.version, acknowledged, saved=outcome.status)
     return Response(content, status_code=STATUS_OF_SAVE[outcome.status], media_type=JSON, headers=headers)
 
 
@@ -179,7 +188,10 @@ def restore_plan(
     """Restore a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
     service.purge_deleted(session, timedelta(days=request.app.state.settings.deleted_days))
     version = service.restore_plan(session, name, plan_id=plan_id, new_name=new_name)
-    return Response(answers.version_json(version), media_type=JSON, headers={"etag": version.etag})
+    acknowledged = service.get_acknowledgments(session, version)
+    return Response(
+        answers.version_json(version, acknowledged), media_type=JSON, headers={"etag": version.etag}
+    )
 
 
 @router.get("/plans/{name}/versions", summary="History of a plan", responses=problems(404, 422))
@@ -199,9 +211,35 @@ def read_version(
     name: Name, number: Number, session: SessionDep, request: Request, explain: Explain = False
 ) -> Response:
     """Return a version as it was saved, even if the sizing core has changed since."""
-    version = service.get_version(session, name, number)
-    explanations = service.get_explanations_json(session, version) if explain else None
-    return answers.version_response(version, request.headers, explanations=explanations)
+    return _read(session, request, service.get_version(session, name, number), explain=explain)
+
+
+@router.get(
+    "/plans/{name}/versions/{number}/approval",
+    summary="Read the approval of a version",
+    responses=problems(404, 422),
+)
+def read_approval(name: Name, number: Number, session: SessionDep, request: Request) -> ApprovalState:
+    """Return whether the version is approved, and by whom."""
+    return approval.state_of(session, name, number, is_required=request.app.state.settings.approval)
+
+
+@router.post(
+    "/plans/{name}/versions/{number}/approval", summary="Approve a version", responses=problems(403, 404, 422)
+)
+def approve(name: Name, number: Number, session: SessionDep, request: Request) -> ApprovalState:
+    """Approve a version that another person saved. Its texts for z/OS are then available."""
+    return approval.approve(session, name, number, is_required=request.app.state.settings.approval)
+
+
+@router.delete(
+    "/plans/{name}/versions/{number}/approval",
+    summary="Withdraw the approval of a version",
+    responses=problems(404, 422),
+)
+def withdraw_approval(name: Name, number: Number, session: SessionDep, request: Request) -> ApprovalState:
+    """Withdraw an approval. The texts of the version are not available until it is approved again."""
+    return approval.withdraw(session, name, number, is_required=request.app.state.settings.approval)
 
 
 @router.get("/plans/{name}/diff", summary="Compare two versions", responses=problems(404, 422))
@@ -236,13 +274,25 @@ def read_document(name: Name, session: SessionDep, request: Request) -> Response
     return answers.document_response(service.get_plan(session, name), request.headers)
 
 
-def _text_handlers(kind: str) -> tuple[Callable[..., Response], Callable[..., Response]]:
-    def latest(name: Name, session: SessionDep, request: Request) -> Response:
-        return answers.output_response(service.get_output(session, name, kind), request.headers)
+def _text(
+    session: Session, request: Request, release: Release, name: str, kind: str, *, number: int | None = None
+) -> Response:
+    output = service.get_output(session, name, kind, number=number)
+    release.check(session, name, output)
+    response = answers.output_response(output, request.headers)
+    if response.status_code == HTTPStatus.OK:  # not if the client has the text already
+        release.record_version(name, output, {kind: output.text})
+    return response
 
-    def of_version(name: Name, number: Number, session: SessionDep, request: Request) -> Response:
-        output = service.get_output(session, name, kind, number=number)
-        return answers.output_response(output, request.headers)
+
+def _text_handlers(kind: str) -> tuple[Callable[..., Response], Callable[..., Response]]:
+    def latest(name: Name, session: SessionDep, request: Request, release: ReleaseDep) -> Response:
+        return _text(session, request, release, name, kind)
+
+    def of_version(
+        name: Name, number: Number, session: SessionDep, request: Request, release: ReleaseDep
+    ) -> Response:
+        return _text(session, request, release, name, kind, number=number)
 
     # FastAPI derives the ids of operations from these names, and clients are generated from the ids.
     latest.__name__, of_version.__name__ = f"stored_{kind}", f"stored_{kind}_of_version"
@@ -259,7 +309,7 @@ for _kind in OUTPUT_KINDS:
             _handler,
             methods=["GET"],
             summary=f"{OUTPUT_WORDS[_kind].summary} of a {'version' if _place else 'stored plan'}",
-            responses={**description.output(_kind), **problems(404, 422)},
+            responses={**description.output(_kind), **problems(404, 409, 422)},
             response_class=Response,
             openapi_extra=description.conditional_get(),
         )

@@ -19,16 +19,16 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
 from app.database.engine import Database
-from app.database.session import SessionDep
+from app.database.session import SessionDep, WriteTurn
 from app.errors import Conflict, NameTaken
 from app.fits.kept import curves_in
-from app.plans import service
+from app.plans import approval, service
 from app.plans.acknowledging import acknowledge, withdraw
 from app.plans.computed import compute
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, PlanNameInvalid
 from app.plans.finding_groups import group_id
-from app.plans.head import FINDINGS, SIZES, RefusedAction
+from app.plans.head import FINDINGS, POLICY, SIZES, RefusedAction, path_of
 from app.plans.pages import settings_of
 from app.plans.result_pages import result_page
 from app.plans.result_view import findings_of
@@ -89,7 +89,7 @@ def ask_for_files(request: Request) -> Response:
     return _import_page(request)
 
 
-@router.post("/import-plans")
+@router.post("/import-plans", dependencies=[WriteTurn])
 def import_files(request: Request, files: Annotated[list[UploadFile], Depends(_files)]) -> Response:
     """Save each file as a new plan; existing plans are not changed."""
     if not files:
@@ -185,6 +185,25 @@ def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> 
     return _see(request, f"/plans/{quote(stored.name)}?saved=restored")
 
 
+# ---- approval -----------------------------------------------------------------------------------------------------
+
+
+@router.post("/plans/{name}/versions/{number}/approve")
+def approve(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """Approve a version that another person saved."""
+    stored = service.get_version_at(session, name, number)
+    approval.approve(session, name, stored.number, is_required=settings_of(request).approval)
+    return _see(request, f"{path_of(stored)}?tab={POLICY}&saved=approved")
+
+
+@router.post("/plans/{name}/versions/{number}/withdraw-approval")
+def withdraw_approval(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """Withdraw the approval of a version."""
+    stored = service.get_version_at(session, name, number)
+    approval.withdraw(session, name, stored.number, is_required=settings_of(request).approval)
+    return _see(request, f"{path_of(stored)}?tab={POLICY}&saved=approval-withdrawn")
+
+
 # ---- on the page of a plan -------------------------------------------------------------------------------------------
 
 
@@ -206,15 +225,15 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
     return _see(request, f"/plans/{stored.name}?saved=renamed")
 
 
-@router.post("/plans/{name}/acknowledge")
+@router.post("/plans/{name}/acknowledge", dependencies=[WriteTurn])
 def accept(request: Request, name: str, body: BodyDep) -> Response:
     """Acknowledge a finding, or all findings with a code, with a reason, in a new version of the plan."""
     asked = _fields(body)
     database: Database = request.app.state.database
     try:
-        acknowledge(
-            database, name, code=asked["code"], structure=asked["structure"] or None, message=asked["message"] or None,
-            reason=asked["reason"], if_match=asked["etag"] or None,
+        done = acknowledge(
+            database, name, code=asked["code"], severity=asked["severity"] or None, structure=asked["structure"] or None,
+            message=asked["message"] or None, reason=asked["reason"], if_match=asked["etag"] or None,
         )  # fmt: skip
     except (Conflict, NothingToAcknowledge, DocumentInvalid) as error:
         with database.session(writes=False) as session:
@@ -230,13 +249,15 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
             refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
             status_code = 409 if isinstance(error, Conflict) else 422
             return result_page(request, session, current, refused, tab=FINDINGS, status_code=status_code)
-    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=acknowledged")
+    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=acknowledged&findings={done.findings}")
 
 
 def _refused_finding(current: StoredVersion, asked: Mapping[str, str]) -> str:
     """Return the id of the finding or group whose form was refused; empty if it is no longer open."""
     open_findings = [
-        each for each in findings_of(current) if each.code == asked["code"] and not each.acknowledged
+        each
+        for each in findings_of(current)
+        if each.code == asked["code"] and not each.acknowledged and asked["severity"] in ("", each.severity)
     ]
     if not asked["message"]:
         return next((group_id(each.severity, each.code) for each in open_findings), "")
@@ -244,15 +265,15 @@ def _refused_finding(current: StoredVersion, asked: Mapping[str, str]) -> str:
     return next(same, "")
 
 
-@router.post("/plans/{name}/withdraw")
+@router.post("/plans/{name}/withdraw", dependencies=[WriteTurn])
 def reopen(request: Request, name: str, body: BodyDep) -> Response:
     """Withdraw the acknowledgment of a finding, or of all findings with a code, in a new version of the plan."""
     asked = _fields(body)
     database: Database = request.app.state.database
     try:
-        withdraw(
-            database, name, code=asked["code"], structure=asked["structure"] or None, message=asked["message"] or None,
-            if_match=asked["etag"] or None,
+        done = withdraw(
+            database, name, code=asked["code"], severity=asked["severity"] or None, structure=asked["structure"] or None,
+            message=asked["message"] or None, if_match=asked["etag"] or None,
         )  # fmt: skip
     except (Conflict, NothingToWithdraw, DocumentInvalid) as error:
         with database.session(writes=False) as session:
@@ -265,7 +286,7 @@ def reopen(request: Request, name: str, body: BodyDep) -> Response:
             status_code = 409 if isinstance(error, Conflict) else 422
             refused = RefusedAction(words=words)
             return result_page(request, session, current, refused, tab=FINDINGS, status_code=status_code)
-    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=withdrawn")
+    return _see(request, f"/plans/{name}?tab={FINDINGS}&saved=withdrawn&findings={done.findings}")
 
 
 def _fields(body: bytes) -> defaultdict[str, str]:

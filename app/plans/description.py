@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from app.actor import LOCAL
 from app.fits.kept import no_curves
 from app.plans.answers import version_json
 from app.plans.computed import compute
@@ -18,6 +19,7 @@ from app.web.openapi import COMPONENTS, OperationExamples, Responses
 from planner_core.document.reading import read_object
 from planner_core.wire import JsonObject
 
+EXAMPLE_AUTHOR = LOCAL.name
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}
 ETAG = {"ETag": {"description": "The strong validator of this version.", "schema": TAG}}
@@ -98,7 +100,7 @@ def output(kind: str) -> Responses:
 
 def described_examples() -> Iterator[OperationExamples]:
     """Yield examples of saving a plan."""
-    saved = {name: json.loads(version_json(_example(name), saved="created")) for name in examples()}
+    saved = {name: json.loads(version_json(_example(name), (), saved="created")) for name in examples()}
     yield OperationExamples("/api/v1/plans/{name}", examples(), saved, method="put", status=201)
 
 
@@ -115,4 +117,5 @@ def _example(name: str) -> StoredVersion:
         document_json=computed.document,
         curve_json=computed.curve,
         result_json=computed.result,
+        author=EXAMPLE_AUTHOR,
     )

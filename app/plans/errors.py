@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.errors import Conflict, Gone
-from app.problem_types import OUTPUT_REFUSED, PLAN_CHANGED, PLAN_NAME_INVALID, PLAN_NOT_FOUND
+from app.problem_types import (
+    APPROVAL_MISSING,
+    APPROVAL_REFUSED,
+    OUTPUT_REFUSED,
+    PLAN_CHANGED,
+    PLAN_NAME_INVALID,
+    PLAN_NOT_FOUND,
+)
 from planner_core.errors import PlannerError
 from planner_core.findings import Finding
 
@@ -43,6 +50,26 @@ def plan_conflict(current: StoredVersion, message: str = "") -> Conflict[StoredV
         "Nothing was overwritten. Read it again and repeat the change."
     )
     return Conflict(current, message, problem=PLAN_CHANGED)
+
+
+class ApprovalMissing(PlannerError):
+    """The texts of a version need an approval, which the version does not have."""
+
+    problem = APPROVAL_MISSING
+
+    def __init__(self, name: str, number: int) -> None:
+        """Store the name and the version."""
+        self.name, self.number = name, number
+        super().__init__(
+            f"Version {number} of the plan {name} is not approved, so its texts for z/OS are not available. A second "
+            f"person must approve it first, on the page of its policy or with POST /api/v1/plans/{name}/versions/{number}/approval."
+        )
+
+
+class ApprovalRefused(PlannerError):
+    """The actor cannot approve the version."""
+
+    problem = APPROVAL_REFUSED
 
 
 class NothingToAcknowledge(PlannerError):

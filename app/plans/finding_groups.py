@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from app.plans.trail import Acknowledgment, acknowledgment_of
 from planner_core.findings import SEVERITIES, Finding, finding_groups
 from planner_core.provenance import Source
 
@@ -25,6 +27,9 @@ class FindingView:
     acknowledged: str | None
     target: str
     target_label: str
+    acknowledged_by: str | None = None
+    """Who acknowledged it; None if it is open, or if the service did not record it yet."""
+    acknowledged_at: datetime | None = None
 
 
 def findings_shown(
@@ -32,11 +37,20 @@ def findings_shown(
     *,
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",
+    acknowledged: Sequence[Acknowledgment] = (),
 ) -> tuple[FindingView, ...]:
-    """Return findings, arranged for pages; `target_of` returns the field of a form for a pointer into the document."""
+    """Return findings, arranged for pages.
+
+    Args:
+        items: The findings.
+        target_of: Returns the field of a form for a pointer into the document.
+        label_of: Returns the text of the link to a field.
+        acknowledged: The acknowledgments of the document with their authors, if it is stored.
+    """
     shown = []
     for number, item in enumerate(items):
         target = target_of(item.field) if item.field else ""
+        by = acknowledgment_of(acknowledged, item)
         shown.append(
             FindingView(
                 id=str(number),
@@ -48,6 +62,8 @@ def findings_shown(
                 acknowledged=item.acknowledged,
                 target=target,
                 target_label=label_of(target) if target else "",
+                acknowledged_by=None if by is None else by.author,
+                acknowledged_at=None if by is None else by.acknowledged_at,
             )
         )
     return tuple(shown)

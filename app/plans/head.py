@@ -12,6 +12,8 @@ from app.plans.charts import facilities_chart
 from app.plans.result_view import facility_lines
 from app.plans.stored import StoredVersion
 from app.web.charts import BarChart, Origin
+from app.web.field_values import digits_in
+from app.web.rendering import grouped
 from planner_core import CORE_VERSION
 
 SIZES, FINDINGS, POLICY, QUEUES = "sizes", "findings", "policy", "queues"
@@ -33,9 +35,12 @@ OUTCOMES = {
     "restored": "Restored, with all its versions.",
     "imported": "Imported.",
     "renamed": "Renamed.",
-    "acknowledged": "Acknowledged; the reason is part of the plan.",
-    "withdrawn": "Acknowledgment withdrawn; the findings are open again.",
+    "approved": "Approved; the texts for z/OS are available.",
+    "approval-withdrawn": "Approval withdrawn.",
+    "acknowledged": "{} acknowledged; the reason is part of the plan.",
+    "withdrawn": "{} open again; the acknowledgment was withdrawn.",
 }
+"""Confirmations by the outcome in the address; the braces are replaced by the number of findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,14 @@ def origin_of(version: StoredVersion, structure: str = "") -> Origin:
     )
 
 
+def _findings(request: Request | None) -> str:
+    """Return the number of findings that the last request changed, in words."""
+    number = digits_in(request.query_params.get("findings", "")) if request is not None else None
+    if number is None:
+        return "Findings"
+    return f"{grouped(number)} {'finding' if number == 1 else 'findings'}"
+
+
 def plan_head(
     version: StoredVersion,
     current: str,
@@ -122,7 +135,7 @@ def plan_head(
         version=version,
         at=path_of(version),
         tabs=_tabs(version, current, errors=counts["error"], warnings=counts["warning"]),
-        outcome=OUTCOMES.get(saved, ""),
+        outcome=OUTCOMES.get(saved, "").format(_findings(request)),
         refused=refused or RefusedAction(),
         initsize_kib=totals["initsize_kib"],
         size_kib=totals["size_kib"],

@@ -11,6 +11,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.actor import LONGEST_ACTOR
 from app.database.types import Base, CompressedText, Timestamp
 
 LONGEST_NAME = 64
@@ -70,6 +71,8 @@ class PlanVersion(Base):
     warnings: Mapped[int] = mapped_column(Integer)
     infos: Mapped[int] = mapped_column(Integer)
     acknowledged: Mapped[int] = mapped_column(Integer)
+    author: Mapped[str | None] = mapped_column(String(LONGEST_ACTOR))
+    """The name of the actor who saved the version; None for versions saved before authors were stored."""
 
 
 class PlanOutput(Base):
@@ -102,3 +105,32 @@ class StoredPlanName(Base):
     qsg: Mapped[str] = mapped_column(String(4))
     severity: Mapped[str] = mapped_column(String(7))
     occurrences: Mapped[int] = mapped_column(Integer)
+
+
+class PlanApproval(Base):
+    """The approval of a version by a second person. Withdrawing it removes the row; the audit trail keeps both."""
+
+    __tablename__ = "plan_approvals"
+
+    plan_id: Mapped[int] = mapped_column(
+        ForeignKey("plans.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    approver: Mapped[str] = mapped_column(String(LONGEST_ACTOR))
+    approved_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class PlanAcknowledgment(Base):
+    """Who acknowledged a finding: the actor who saved a version whose document has an entry that the one before had not."""
+
+    __tablename__ = "plan_acknowledgments"
+
+    plan_id: Mapped[int] = mapped_column(
+        ForeignKey("plans.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    """SHA-256 of the entry of the document, because its message and reason are too long for a key."""
+    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    """The version. An entry that was withdrawn and made again has two rows."""
+    author: Mapped[str] = mapped_column(String(LONGEST_ACTOR))
+    acknowledged_at: Mapped[datetime] = mapped_column(Timestamp)

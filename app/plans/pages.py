@@ -15,7 +15,8 @@ from app.database.session import SessionDep
 from app.fits.kept import curves_for
 from app.fits.resolve import curve_of, evaluate
 from app.paging import ResultPage
-from app.plans import service
+from app.plans import approval, service
+from app.plans.approval import Approval
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.charts import fill_chart
 from app.plans.depth_pages import Depths, advised, depths_of
@@ -23,6 +24,7 @@ from app.plans.finding_groups import FindingView, only_in
 from app.plans.head import origin_of, path_of
 from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
+from app.plans.release import ReleaseDep
 from app.plans.result_tables import TABLES, xlsx_bytes
 from app.plans.result_view import (
     MOST_FINDINGS,
@@ -142,6 +144,7 @@ class PrintPage(Page):
     queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Total number of changes"]
+    approval: Annotated[Approval | None, "Its approval; None if nobody approved it"]
     policy: Annotated[OutputTextView, "The policy, or the reason why there is none"]
 
 
@@ -214,7 +217,9 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),
-        findings=findings_of(stored, structure=structure),
+        findings=findings_of(
+            stored, structure=structure, acknowledged=service.get_acknowledgments(session, stored)
+        ),
         queues=ResultPage.of(
             [QueueLine(structure, queue) for queue in queues[first:last]], len(queues), asked
         ),
@@ -287,7 +292,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/print")
-def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
+def on_paper(request: Request, session: SessionDep, name: str, number: str, release: ReleaseDep) -> Response:
     """Show a version for printing."""
     stored = service.get_version_at(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
@@ -302,14 +307,17 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         facilities=facility_lines(stored),
         unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
-        findings=findings_of(stored)[:MOST_FINDINGS],
+        findings=findings_of(stored, acknowledged=service.get_acknowledgments(session, stored))[
+            :MOST_FINDINGS
+        ],
         findings_total=len(stored.findings),
         queues=tuple(queues[:MOST_PRINTED_QUEUES]),
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
-        policy=texts_of(session, stored, ("policy",), cut=False)[0],
+        approval=approval.approval_of(session, stored),
+        policy=texts_of(session, stored, ("policy",), cut=False, release=release)[0],
     )
     return render(request, "plans/print.html", page)
 
@@ -357,12 +365,14 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/files/{file}")
-def download(session: SessionDep, name: str, number: str, file: str) -> Response:
+def download(session: SessionDep, name: str, number: str, file: str, release: ReleaseDep) -> Response:
     """Download a text, the document or a table."""
     stored = service.get_version_at(session, name, number)
     stem = f"{name}-v{stored.number}"
     if file in OUTPUT_KINDS:
         output = service.get_output(session, name, file, number=stored.number)
+        release.check(session, name, output)
+        release.record_version(name, output, {file: output.text})
         return _file(output.text, "text/plain", f"{stem}-{output.filename}")
     if file == "plan.json":
         return _file(_pretty(stored.document), "application/json", f"{name}.json")

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.database.ordering import Expression, ordered_by
 from app.database.types import AnyRow, PageOfRows
 from app.paging import Sort
-from app.plans.models import Plan, PlanOutput, PlanVersion, StoredPlanName
+from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.plans.names import PlanName
 
 AnySelect: TypeAlias = Select[*tuple[Any, ...]]
@@ -24,7 +24,7 @@ SUMMARY = (
 )  # fmt: skip
 CONTENTS = (
     PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, PlanVersion.document,
-    PlanVersion.curve, PlanVersion.result,
+    PlanVersion.curve, PlanVersion.result, PlanVersion.author,
 )  # fmt: skip
 
 
@@ -147,8 +147,12 @@ def latest_curves(session: Session) -> Sequence[AnyRow]:
 def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
     """Return all versions of a plan, newest first, without their contents."""
     query = select(
-        PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, *SUMMARY
-    )
+        PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, PlanVersion.author,
+        PlanApproval.approver, PlanApproval.approved_at, *SUMMARY,
+    ).outerjoin(
+        PlanApproval,
+        (PlanApproval.plan_id == PlanVersion.plan_id) & (PlanApproval.number == PlanVersion.number),
+    )  # fmt: skip
     return session.execute(
         query.where(PlanVersion.plan_id == plan.id).order_by(PlanVersion.number.desc())
     ).all()
@@ -199,11 +203,43 @@ def put_names(session: Session, plan_id: int, qsg: str, names: AbstractSet[PlanN
         session.execute(insert(kept), new)
 
 
-def remove_deleted_before(session: Session, before: datetime) -> int:
-    """Remove plans that were deleted before this time, with all versions, and return their number."""
+def remove_deleted_before(session: Session, before: datetime) -> Sequence[AnyRow]:
+    """Remove plans that were deleted before this time, with all versions; return their ids, names and latest versions."""
     removed = session.execute(
         # The database cascades to versions, texts and scenarios, without loading megabytes to delete them.
-        delete(Plan).where(Plan.deleted_at < before).returning(Plan.id),
+        delete(Plan).where(Plan.deleted_at < before).returning(Plan.id, Plan.name, Plan.latest),
         execution_options={"synchronize_session": False},
     )
-    return len(removed.all())
+    return removed.all()
+
+
+def author_of(session: Session, plan_id: int, number: int) -> AnyRow | None:
+    """Return the row with the author of a version, who may be unknown; None if there is no such version."""
+    query = select(PlanVersion.author).where(PlanVersion.plan_id == plan_id, PlanVersion.number == number)
+    return session.execute(query).one_or_none()
+
+
+def find_approval(session: Session, plan_id: int, number: int) -> PlanApproval | None:
+    """Return the approval of a version."""
+    return session.get(PlanApproval, (plan_id, number), populate_existing=True)
+
+
+def remove_approval(session: Session, plan_id: int, number: int) -> None:
+    """Remove the approval of a version."""
+    session.execute(
+        delete(PlanApproval).where(PlanApproval.plan_id == plan_id, PlanApproval.number == number)
+    )
+
+
+def add_acknowledgments(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Store who acknowledged findings."""
+    if rows:
+        session.execute(insert(PlanAcknowledgment), list(rows))
+
+
+def read_acknowledgments(session: Session, plan_id: int, number: int) -> Sequence[PlanAcknowledgment]:
+    """Return the acknowledgments of a plan up to a version, oldest first."""
+    query = select(PlanAcknowledgment).where(
+        PlanAcknowledgment.plan_id == plan_id, PlanAcknowledgment.number <= number
+    )
+    return session.scalars(query.order_by(PlanAcknowledgment.number)).all()

@@ -10,10 +10,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from app.audit.filters import AuditFilter
+from app.audit.lists import OF_ONE_OBJECT, view_of
+from app.audit.service import list_entries
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown, stored_load
 from app.database.session import SessionDep
 from app.paging import PageRequest, ResultPage
-from app.plans import service
+from app.plans import approval, service
+from app.plans.approval import ApprovalState
 from app.plans.charts import MOST_STRUCTURES, structures_chart
 from app.plans.finding_groups import (
     FindingFilter,
@@ -24,6 +28,7 @@ from app.plans.finding_groups import (
 )
 from app.plans.head import FINDINGS, POLICY, QUEUES, SIZES, PlanHead, RefusedAction, origin_of, plan_head
 from app.plans.measured import MeasuredLinks, measured_of
+from app.plans.release import release_of
 from app.plans.result_tables import TABLES
 from app.plans.result_view import (
     MOST_FINDINGS,
@@ -40,15 +45,21 @@ from app.plans.result_view import (
 )
 from app.plans.stored import StoredVersion, VersionSummary
 from app.plans.text_view import texts_of
+from app.plans.trail import PLAN
 from app.sizing.calculator.answer import Figure, OutputTextView
 from app.web.charts import BarChart
+from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.tables import ListView
 from planner_core.document.model import Queue
 from planner_core.plan.sheet import ASSUMPTION
 
 router = APIRouter(include_in_schema=False)
 
+MOST_ENTRIES = 25
+"""Entries of the audit trail on the page of the history."""
+MOST_DIGITS = 18
 MOST_GROUPS = 14
 """Maximum number of groups of findings next to the sizes; the tab of the findings lists all of them."""
 
@@ -91,6 +102,8 @@ class PlanTextsPage(Page):
     """The texts for z/OS of a version, and its files."""
 
     head: Annotated[PlanHead, "The head of the page"]
+    approval: Annotated[ApprovalState, "Whether the version is approved, and whether its texts need that"]
+    refusal: Annotated[str, "Why the user cannot approve it; empty if this is possible"]
     texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download, in order"]
     tables: Annotated[tuple[str, ...], "Names of the tables with a CSV file"]
 
@@ -112,6 +125,8 @@ class HistoryPage(Page):
 
     head: Annotated[PlanHead, "The head of the page"]
     versions: Annotated[tuple[VersionSummary, ...], "All versions, newest first"]
+    entries: Annotated[ListView, "Entries of the audit trail about the plan, newest first"]
+    older: Annotated[str, "Address of older entries; empty if there are none"]
 
 
 @router.get("/plans/{name}")
@@ -129,11 +144,17 @@ def version(request: Request, session: SessionDep, name: str, number: str) -> Re
 @router.get("/plans/{name}/history")
 def history(request: Request, session: SessionDep, name: str) -> Response:
     """List all versions."""
+    stored = service.get_plan(session, name)
+    before = digits_in(request.query_params.get("before", ""), most=MOST_DIGITS)
+    about = AuditFilter(object_kind=PLAN, object_id=stored.plan_id)
+    found = list_entries(session, about, before=before, limit=MOST_ENTRIES)
     page = HistoryPage(
         title=f"History of {name}",
         section="plans",
-        head=plan_head(service.get_plan(session, name), "history"),
+        head=plan_head(stored, "history"),
         versions=service.list_versions(session, name),
+        entries=view_of(found.entries, OF_ONE_OBJECT),
+        older="" if found.next is None else f"/plans/{name}/history?before={found.next}#h-trail",
     )
     return render(request, "plans/history.html", page)
 
@@ -184,10 +205,11 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
 
 
 def _findings(request: Request, session: Session, head: PlanHead) -> tuple[str, Page]:
-    del session
     stored, given = head.version, request.query_params
     asked = read_filter(given.get("severity", ""), given.get("structure", ""), given.get("code", ""))
-    views = findings_shown(stored.findings, label_of=in_the_editor)
+    views = findings_shown(
+        stored.findings, label_of=in_the_editor, acknowledged=service.get_acknowledgments(session, stored)
+    )
     pairs = [(item, view) for item, view in zip(stored.findings, views, strict=True) if asked.includes(item)]
     items = [item for item, _ in pairs]
     page = PlanFindingsPage(
@@ -210,12 +232,15 @@ def _findings(request: Request, session: Session, head: PlanHead) -> tuple[str, 
 
 
 def _texts(request: Request, session: Session, head: PlanHead) -> tuple[str, Page]:
-    del request
+    version, release = head.version, release_of(request)
+    state = approval.state_of(session, version.name, version.number, is_required=release.needs_approval)
     page = PlanTextsPage(
         title=f"Policy and commands of {_title(head.version)}",
         section="plans",
         head=head,
-        texts=texts_of(session, head.version, cut=True),
+        approval=state,
+        refusal=approval.refusal_of(state),
+        texts=texts_of(session, head.version, cut=True, release=release),
         tables=tuple(TABLES),
     )
     return "plans/texts.html", page

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.plans.stored import DeletedPlan, ETag, VersionSummary
+from app.plans.trail import Acknowledgment
 from planner_core.document.compare import Difference
 from planner_core.findings import Finding
 from planner_core.plan.result import PlanAnswer
@@ -26,6 +27,9 @@ class StoredPlan(Answer):
     etag: ETag
     created_at: Annotated[datetime, Field(description="When the version was saved, in UTC.")]
     comment: str | None
+    author: Annotated[
+        str | None, Field(description="Who saved the version; null if the service did not record it yet.")
+    ]
     core_version: Annotated[str, Field(description="Version of the sizing core that computed the result.")]
     curve: CurveSummary
     document: Annotated[
@@ -38,6 +42,10 @@ class StoredPlan(Answer):
         Field(description="The answer of POST /api/v1/size at that time: members added later are missing."),
     ]
     findings: Annotated[list[Finding], Field(description="The findings of the result.")]
+    acknowledgments: Annotated[
+        list[Acknowledgment],
+        Field(description="The acknowledgments of the document, in its order, and who made each."),
+    ]
     explanations: Annotated[
         Omittable[dict[str, Explanation]],
         Field(

@@ -16,6 +16,9 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.actor import SERVICE, current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
@@ -43,6 +46,7 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
+from app.plans.trail import PLAN, Acknowledgment, acknowledgments, plan_object, record_version
 from app.web.field_values import digits_in
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
@@ -52,7 +56,7 @@ from planner_core.wire import adapter
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -188,6 +192,9 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
             comment=row.comment,
             core_version=row.core_version,
             is_latest=row.number == plan.latest,
+            author=row.author,
+            approver=row.approver,
+            approved_at=row.approved_at,
             **_figures(row),
         )
         for row in repository.list_versions(session, plan)
@@ -200,6 +207,11 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
     if found is None:  # removed permanently since the version was read
         raise PlanNotFound(version.name, version.number)
     return found
+
+
+def get_acknowledgments(session: Session, version: StoredVersion) -> tuple[Acknowledgment, ...]:
+    """Return the acknowledged findings of a version with their authors, in the order of its document."""
+    return acknowledgments(session, version.plan_id, version.number, version.document_object)
 
 
 def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
@@ -216,6 +228,8 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
     if row.text is None:
         raise _refusal(row.refusal)
     return StoredOutput(
+        plan_id=plan.id,
+        number=number or plan.latest,
         kind=kind,
         text=row.text,
         filename=row.filename,
@@ -325,7 +339,7 @@ def save_plan(
         raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
         raise plan_conflict(current)
-    return SaveOutcome(_add_version(session, plan, computed, comment, at=now()), "changed")
+    return SaveOutcome(_add_version(session, plan, computed, comment, at=now(), before=current), "changed")
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
@@ -340,6 +354,7 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
     if if_match is not None and not matches(if_match, current.etag):
         raise plan_conflict(current)
     plan.deleted_at = deleted_at = now()
+    record(session, Action.PLAN_DELETED, plan_object(plan, plan.latest))
     session.flush()
     return DeletedPlan(
         id=plan.id,
@@ -381,6 +396,8 @@ def restore_plan(
             deleted.deleted_at = None
     except IntegrityError:
         raise _taken(wanted, "Restore the deleted plan under another name.") from None
+    details = {"before": name, "after": wanted} if wanted != name else None
+    record(session, Action.PLAN_RESTORED, plan_object(deleted, deleted.latest), details)
     return _stored(session, deleted, deleted.latest)
 
 
@@ -406,6 +423,8 @@ def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | N
             plan.updated_at = now()
     except IntegrityError:
         raise _taken(new_name) from None
+    if new_name != name:
+        record(session, Action.PLAN_RENAMED, plan_object(plan), {"before": name, "after": new_name})
     return _stored(session, plan, plan.latest)
 
 
@@ -427,7 +446,12 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
     """Permanently remove plans that were deleted longer ago than this, and return their number."""
-    return repository.remove_deleted_before(session, now() - older_than)
+    removed = repository.remove_deleted_before(session, now() - older_than)
+    for row in removed:
+        # By the service, whoever sent the request that happened to be the first after the time.
+        about = AuditObject(PLAN, row.name, id=row.id, version=row.latest)
+        record(session, Action.PLAN_PURGED, about, {"deleted_days": older_than.days}, actor=SERVICE)
+    return len(removed)
 
 
 def matches(if_match: str, current: str) -> bool:
@@ -471,6 +495,7 @@ def _of_row(plan: Plan, row: AnyRow | PlanVersion) -> StoredVersion:
         document_json=row.document,
         curve_json=row.curve,
         result_json=row.result,
+        author=row.author,
     )
 
 
@@ -503,7 +528,13 @@ def _create(session: Session, name: str, computed: ComputedPlan, comment: str | 
 
 
 def _add_version(
-    session: Session, plan: Plan, computed: ComputedPlan, comment: str | None, *, at: datetime
+    session: Session,
+    plan: Plan,
+    computed: ComputedPlan,
+    comment: str | None,
+    *,
+    at: datetime,
+    before: StoredVersion | None = None,
 ) -> StoredVersion:
     plan.latest += 1
     # Clocks of several servers differ, but the times of a history must not decrease.
@@ -519,6 +550,7 @@ def _add_version(
         curve=computed.curve,
         result=computed.result,
         explanations=computed.explanations,
+        author=current_actor().name,
         **{name: getattr(computed, name) for name in _FIGURES},
     )
     outputs = [
@@ -527,5 +559,13 @@ def _add_version(
     ]
     repository.add_version(session, version, outputs)
     repository.put_names(session, plan.id, computed.qsg, computed.names)
+    record_version(
+        session,
+        plan,
+        before=None if before is None else before.document_json,
+        after=computed.document,
+        comment=version.comment,
+        at=plan.updated_at,
+    )
     # Not read again, because a document can have many megabytes.
     return _of_row(plan, version)

@@ -90,7 +90,7 @@ def show(request: Request, session: SessionDep) -> Response:
         versions = tuple(range(latest.number, 0, -1))
         known.append(PlanOnSheet(name, latest.result["qsg"], latest.number, number, versions))
     old, new = _sheet(before), _sheet(after)
-    sums = _sums(old, new)
+    sums = sums_of(old, new)
     if request.query_params.get("as") == "csv":
         return _csv(new)
     page = SheetPage(
@@ -101,7 +101,7 @@ def show(request: Request, session: SessionDep) -> Response:
         unknown=tuple(unknown),
         sums=sums,
         together=_together(sums),
-        chart=_chart(sums, new, known),
+        chart=before_and_after_chart(sums, new, known),
         lines=tuple(facility_line(each.use.storage(), len(each.rows)) for each in new.facilities),
         unplaced=in_words((row.structure, row.is_second_copy) for row in new.unplaced),
         without_preflist=tuple(row.structure for row in new.without_preflist),
@@ -124,7 +124,7 @@ def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
     return sheet([stored_group(version) for version in versions])
 
 
-def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
+def sums_of(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
     """Return INITSIZE and SIZE of each coupling facility before and after, with second copies."""
     before = {facility.name: facility.use for facility in old.facilities}
     after = {facility.name: facility.use for facility in new.facilities}
@@ -133,9 +133,9 @@ def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
     )
 
 
-def _chart(sums: Sequence[Sums], new: Sheet, plans: Sequence[PlanOnSheet]) -> BarChart | None:
-    """Return INITSIZE and SIZE of each coupling facility before and after, within its storage."""
-    storage = {each.name: each.use.storage().size_kib for each in new.facilities}
+def before_and_after_chart(sums: Sequence[Sums], new: Sheet, plans: Sequence[PlanOnSheet]) -> BarChart | None:
+    """Return INITSIZE and SIZE of each coupling facility before and after, within the storage left for them."""
+    storage = {each.name: _available_kib(each.use) for each in new.facilities}
     groups = [
         SizedGroup(
             each.name,
@@ -153,9 +153,17 @@ def _chart(sums: Sequence[Sums], new: Sheet, plans: Sequence[PlanOnSheet]) -> Ba
         "facilities",
         "Coupling facilities before and after",
         groups,
-        whole_name="storage of the coupling facility",
+        whole_name="storage available to the plans",
         origin=origin,
     )
+
+
+def _available_kib(use: FacilityUse) -> int | None:
+    """Return the storage without dump space and structures of others, which the bars do not include [K]."""
+    found = use.storage()
+    if found.size_kib is None:
+        return None
+    return max(found.size_kib - found.occupied_kib - found.dumpspace_kib, 0)
 
 
 def _taken(use: FacilityUse | None) -> tuple[int, int]:

@@ -48,6 +48,8 @@ class StoredVersion:
     document_json: str
     curve_json: str
     result_json: str
+    author: str | None = None
+    """Who saved it; None if the service did not record authors yet."""
 
     @property
     def etag(self) -> str:
@@ -161,6 +163,11 @@ class VersionSummary(Figures):
     comment: str | None
     core_version: str
     is_latest: bool
+    author: Annotated[
+        str | None, Field(description="Who saved the version; null if the service did not record it yet.")
+    ]
+    approver: Annotated[str | None, Field(description="Who approved the version; null if nobody did.")]
+    approved_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +187,8 @@ class DeletedPlan(Answer):
 class StoredOutput:
     """A text for z/OS, as it was saved with its version."""
 
+    plan_id: int
+    number: int
     kind: str
     text: str
     filename: str

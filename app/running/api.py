@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from app.audit.recording import AuditObject
 from app.fits.dependencies import CurvesDep
+from app.fits.kept import Curves
+from app.plans.release import DOCUMENT, ReleaseDep
 from app.running import service
 from app.running.requests import (
     DiffRequest,
@@ -47,16 +50,25 @@ def lint(body: DocumentBody) -> Lint:
     openapi_extra=json_request("MergeRequest"),
     responses=problems(413, 415, 422),
 )
-def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
+def merge(body: DocumentBody, curves: CurvesDep, release: ReleaseDep) -> MergedPolicy:
     """Take the complete current policy; return the merged policy, with all other statements unchanged byte for byte."""
+    found, qsg = merged_policy(body, curves)
+    release.record(AuditObject(DOCUMENT, qsg), {"merged policy": found.policy})
+    return found
+
+
+def merged_policy(body: bytes, curves: Curves) -> tuple[MergedPolicy, str]:
+    """Return the merged policy that a request asks for, and the group of its plan."""
     request = read_request(MergeRequest, body)
-    return service.merged(
-        plan_of(request.plan, curves),
+    result = plan_of(request.plan, curves)
+    found = service.merged(
+        result,
         request.policy,
         unstated=request.unstated,
         policy_name=request.policy_name,
         current=texts_of(request.current or ()),
     )
+    return found, result.document.qsg
 
 
 @router.post(

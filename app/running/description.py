@@ -30,7 +30,7 @@ def _answer(name: str, body: bytes) -> Answer:
         case "lint":
             return api.lint(body)
         case "merge":
-            return api.merge(body, no_curves)
+            return api.merged_policy(body, no_curves)[0]
         case "diff":
             return api.diff(body, no_curves)
         case _:

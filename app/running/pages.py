@@ -10,9 +10,14 @@ from typing import Annotated, Final, TypedDict
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy.orm import Session
 
+from app.audit.recording import AuditObject
 from app.database.session import SessionDep
 from app.fits.dependencies import curves_of
+from app.plans import service as plans
+from app.plans.release import DOCUMENT, release_of
+from app.plans.trail import PLAN
 from app.running import service
 from app.running.form import (
     SHOWN_CHARACTERS,
@@ -288,7 +293,9 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         given.check_files()
         if not policy:
             invalid("/policy", "is required: the input of IXCMIAPU")
-        result = result_of(session, choose(session, given), curves_of(request))
+        chosen = choose(session, given)
+        result = result_of(session, chosen, curves_of(request))
+        about = _released(request, session, chosen, result.document.qsg)
         found = service.merged(
             result,
             policy,
@@ -303,9 +310,30 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
     except PlannerError as error:
         return _merge_page(request, session, given, wrong=_faults(error), policy=policy)
-    if given.value("as") == "file":
+    is_file = given.value("as") == "file"
+    release_of(request).record(
+        about,
+        {"merged policy": found.policy},
+        is_shown=not is_file,
+        # The example is shown in answer to GET, whose session only reads.
+        session=session if request.method == "POST" else None,
+    )
+    if is_file:
         return _file(found)
     return _merge_page(request, session, given, shown=merge_view(found), policy=policy)
+
+
+def _released(request: Request, session: Session, chosen: ChosenPlan, qsg: str) -> AuditObject:
+    """Return the object of the entry about a merged policy, whose plan may need an approval.
+
+    Raises:
+        ApprovalMissing: The latest version of a stored plan needs an approval and has none.
+    """
+    if not chosen.name or chosen.is_example:
+        return AuditObject(DOCUMENT, qsg)
+    stored = plans.get_plan(session, chosen.name)
+    release_of(request).check(session, stored.name, stored)
+    return AuditObject(PLAN, stored.name, id=stored.plan_id, version=stored.number)
 
 
 def _file(found: MergedPolicy) -> Response:

@@ -79,6 +79,9 @@ class StoredScenarioAnswer(Answer):
     etag: str
     created_at: datetime
     updated_at: datetime
+    author: Annotated[
+        str | None, Field(description="Who saved it last; null if the service did not record it yet.")
+    ]
     core_version: str
     note: str
     changes: JsonObject
@@ -151,6 +154,7 @@ def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
         "etag": to_json(found.etag),
         "created_at": to_json(found.created_at),
         "updated_at": to_json(found.updated_at),
+        "author": to_json(found.author),
         "core_version": to_json(found.core_version),
         "note": to_json(found.note),
         "changes": found.changes_json.encode(),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from app.actor import LOCAL
 from app.scenarios.answers import (
     NewScenarioRequest,
     ScenarioComparisonAnswer,
@@ -25,6 +26,7 @@ from planner_core.wire import JsonObject, copied
 
 AT = "/api/v1/plans/{name}/scenarios"
 EXAMPLE = "sq03"
+EXAMPLE_AUTHOR = LOCAL.name
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 EXAMPLE_CHANGES: JsonObject = {"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}}
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+-scenario(-[a-z]+)?"$'}
@@ -80,4 +82,5 @@ def _example(note: str) -> StoredScenario:
         note=note,
         changes_json=json.dumps(result["changes"]),
         result_json=json.dumps(result),
+        author=EXAMPLE_AUTHOR,
     )

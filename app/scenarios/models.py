@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.actor import LONGEST_ACTOR
 from app.database.types import Base, CompressedText, Timestamp
 from app.plans.models import LONGEST_NAME
 
@@ -37,3 +38,5 @@ class Scenario(Base):
     # The result contains the origin of every figure, which is too long for a list that needs only the summary.
     result: Mapped[str] = mapped_column(CompressedText)
     summary: Mapped[str] = mapped_column(Text)
+    author: Mapped[str | None] = mapped_column(String(LONGEST_ACTOR))
+    """The name of the actor who saved it last; None for scenarios saved before authors were stored."""

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
-from app.database.session import SessionDep
+from app.database.session import SessionDep, WriteTurn
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.paging import ResultPage
 from app.plans import service as plans
@@ -145,7 +145,7 @@ def ask(request: Request, session: SessionDep, name: str) -> Response:
     return _form_page(request, session, name, version, typed, problems=lost, error=error)
 
 
-@router.post("/new")
+@router.post("/new", dependencies=[WriteTurn])
 def make(request: Request, name: str, typed: SentDep) -> Response:
     """Calculate and save a new scenario."""
     return _saved(request, name, typed.get("name", "").strip(), typed, is_new=True)
@@ -211,7 +211,7 @@ def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Res
     return _form_page(request, session, name, version, typed, scenario=found.name, etag=found.etag)
 
 
-@router.post("/{scenario}/edit")
+@router.post("/{scenario}/edit", dependencies=[WriteTurn])
 def change(request: Request, name: str, scenario: str, typed: SentDep) -> Response:
     """Recalculate and save a scenario."""
     return _saved(request, name, scenario, typed, is_new=False)

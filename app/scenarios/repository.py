@@ -12,7 +12,7 @@ from app.scenarios.models import Scenario
 
 _IN_LISTS = (
     Scenario.id, Scenario.name, Scenario.revision, Scenario.version, Scenario.created_at, Scenario.updated_at,
-    Scenario.core_version, Scenario.note, Scenario.summary,
+    Scenario.author, Scenario.core_version, Scenario.note, Scenario.summary,
 )  # fmt: skip
 
 

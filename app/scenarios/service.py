@@ -16,6 +16,9 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy.orm import Session
 
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import record
 from app.database.engine import Database
 from app.errors import Gone, NameTaken, NotFound, PreconditionRequired
 from app.fits.kept import curves_in
@@ -26,6 +29,7 @@ from app.plans.errors import plan_gone
 from app.plans.models import Plan
 from app.plans.service import matches, now
 from app.plans.stored import NAME_PATTERN
+from app.plans.trail import changed_fields, plan_object
 from app.problem_types import SCENARIO_CHANGED, SCENARIO_EXISTS, SCENARIO_NOT_FOUND
 from app.scenarios import repository
 from app.scenarios.errors import TooManyScenarios, scenario_changed
@@ -107,6 +111,7 @@ def list_scenarios(session: Session, plan: str, *, sort: Sort | None = None) -> 
             etag=etag(row.id, row.revision),
             created_at=row.created_at,
             updated_at=row.updated_at,
+            author=row.author,
             core_version=row.core_version,
             note=row.note,
             **_summary(row.summary),
@@ -265,9 +270,12 @@ def save(
         if repository.count_of(session, living.id) >= MOST_SCENARIOS:
             raise TooManyScenarios(plan, MOST_SCENARIOS)
         made = Scenario(
-            plan_id=living.id, name=name, revision=1, created_at=at, updated_at=at, **_columns(worked)
-        )
+            plan_id=living.id, name=name, revision=1, created_at=at, updated_at=at,
+            author=current_actor().name, **_columns(worked),
+        )  # fmt: skip
         repository.add(session, made)
+        details = {"scenario": name, "after": 1, "changes": json.loads(worked.changes)}
+        record(session, Action.SCENARIO_CREATED, plan_object(living, worked.version), details)
         return ScenarioOutcome(_stored(made, plan), "created")
     if create_only:
         message = f"The plan {plan} already has a scenario called {name}."
@@ -284,9 +292,16 @@ def save(
         raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
         raise scenario_changed(current)
+    before = {"note": found.note, "version": found.version, "changes": json.loads(found.changes)}
+    after = {"note": worked.note, "version": worked.version, "changes": json.loads(worked.changes)}
     for key, value in _columns(worked).items():
         setattr(found, key, value)
     found.revision += 1
+    found.author = current_actor().name
+    details = {
+        "scenario": name, "before": found.revision - 1, "after": found.revision, **changed_fields(before, after)
+    }  # fmt: skip
+    record(session, Action.SCENARIO_SAVED, plan_object(living, worked.version), details)
     # Clocks of several servers differ, but the times of a scenario must not decrease.
     found.updated_at = max(at, found.updated_at)
     session.flush()
@@ -307,6 +322,8 @@ def delete(session: Session, plan: str, name: str, *, if_match: str | None = Non
     if if_match is not None and not matches(if_match, current.etag):
         raise scenario_changed(current)
     repository.remove(session, found)
+    details = {"scenario": name, "before": found.revision}
+    record(session, Action.SCENARIO_DELETED, plan_object(living, found.version), details)
     return current
 
 
@@ -341,6 +358,7 @@ def _stored(found: Scenario, plan: str) -> StoredScenario:
         version=found.version,
         created_at=found.created_at,
         updated_at=found.updated_at,
+        author=found.author,
         core_version=found.core_version,
         note=found.note,
         changes_json=found.changes,

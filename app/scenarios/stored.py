@@ -29,6 +29,8 @@ class StoredScenario:
     note: str
     changes_json: str
     result_json: str
+    author: str | None = None
+    """Who saved it last; None if the service did not record authors yet."""
 
     @property
     def etag(self) -> str:
@@ -68,6 +70,9 @@ class ScenarioSummary(Answer):
     etag: str
     created_at: datetime
     updated_at: datetime
+    author: Annotated[
+        str | None, Field(description="Who saved it last; null if the service did not record it yet.")
+    ]
     core_version: str
     note: str
     what_changes: tuple[str, ...]

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from app.database.engine import Database
+from app.database.session import turn_to_write
 from app.database.transactions import after_commit
 from app.jobs.watcher import Watcher
 from app.settings import Settings
@@ -53,7 +55,15 @@ async def _receive(request: Request, *, filename: str) -> Form:
         ) from None
 
 
-def keep(request: Request, arrived: Form, said: UploadDetails, *, batch: str = "") -> list[UploadOutcome]:
+async def kept(
+    request: Request, arrived: Form, said: UploadDetails, *, batch: str = ""
+) -> list[UploadOutcome]:
+    """Create uploads in a thread, as soon as it is the turn of the request: not while its files arrive."""
+    async with turn_to_write(request):
+        return await run_in_threadpool(_keep, request, arrived, said, batch=batch)
+
+
+def _keep(request: Request, arrived: Form, said: UploadDetails, *, batch: str = "") -> list[UploadOutcome]:
     """Create uploads from the received files in one transaction, and start their jobs.
 
     With `batch`, the uploads are added to this batch.

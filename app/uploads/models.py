@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.actor import LONGEST_ACTOR
 from app.database.types import Base, Timestamp
 
 LONGEST_FILENAME = 255
@@ -42,6 +43,8 @@ class Upload(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     """Time at which the file itself was removed; its report is kept."""
+    author: Mapped[str | None] = mapped_column(String(LONGEST_ACTOR))
+    """The name of the actor who sent it; None for uploads received before authors were stored."""
 
 
 class BatchFile(Base):

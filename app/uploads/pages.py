@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
@@ -21,18 +20,18 @@ from app.jobs.service import Job, JobProgress, stage_title
 from app.paging import ResultPage
 from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
-from app.uploads import arrivals, batches, qsg_map, service
+from app.uploads import arrivals, batches, qsg_map, service, unregistered
 from app.uploads.amounts import amount
 from app.uploads.batches import BatchProgress
 from app.uploads.errors import upload_invalid
 from app.uploads.fields import TIMES, about_fields
-from app.uploads.job_kind import NO_DATA
+from app.uploads.lists import STATES, UPLOADS, upload_row
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
 from app.web.forms import FormField, filled, read_pairs
-from app.web.paging import page_of_address
 from app.web.rendering import Page, render, root_path
+from app.web.tables import ListView
 from planner_core.contracts.ingest import AskedQueueManager, Asks
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KIND_TITLES
@@ -42,17 +41,6 @@ router = APIRouter(include_in_schema=False)
 SECTION = "uploads"
 # Each answer about a group is compared with all others, so their number must be limited.
 MOST_PARAMETERS = 3_000
-STATES: Mapping[JobState, str] = {
-    JobState.QUEUED: "Waiting",
-    JobState.RUNNING: "Being read",
-    JobState.ASKS: "Needs your input",
-    JobState.DONE: "Stored",
-    JobState.FAILED: "Failed",
-}
-NOTHING_STORED = "Read, no usage data"
-SEVERITIES: Mapping[str, str] = {
-    STATES[JobState.FAILED]: "error", STATES[JobState.ASKS]: "warning", STATES[JobState.DONE]: "ok",
-}  # fmt: skip
 FILTERS: Mapping[str, tuple[str, tuple[JobState, ...]]] = {
     "": ("All", ()),
     "input": ("Needs your input", (JobState.ASKS,)),
@@ -65,6 +53,7 @@ SAID = {
     "created": "Upload complete.",
     "identical": "This file was uploaded before, so it was not stored again. This is its page.",
     "again": "The file will be read again.",
+    "registered": "This upload was created for the file. The file will be read.",
     "retried": "The failed files will be read again.",
     "deleted": "Upload deleted. The data read from it stays in the usage history.",
     "put": "Entry saved. It applies to files that are read from now on.",
@@ -76,20 +65,6 @@ ANY_SYSTEM = "ANY"
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
 BOTH_GIVEN = FieldProblem("qsg", "Enter the group or select that the queue manager is in none, but not both.")
 NO_GROUP_GIVEN = FieldProblem("qsg", "Enter the group, or select that the queue manager is in none.")
-
-
-@dataclass(frozen=True, slots=True)
-class UploadRow:
-    """One upload in the list."""
-
-    upload: StoredUpload
-    kind: str
-    size: str
-    state: str
-    severity: str
-    can_be_answered: bool
-    can_be_retried: bool
-    has_usage: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +94,13 @@ class GroupQuestion:
 class UploadsPage(Page):
     """All uploads, or an introduction if there are none."""
 
-    found: Annotated[ResultPage[StoredUpload], "One page of uploads"]
+    found: Annotated[ListView, "One page of uploads"]
     filters: Annotated[tuple[StateFilter, ...], "The choices of states, each with the number of uploads"]
     batches: Annotated[tuple[BatchProgress, ...], "The selected batch, or the current batches"]
     is_one_batch: Annotated[bool, "Whether the list shows one batch only"]
-    query: Annotated[Mapping[str, str], "The parameters of the address except the page"]
-    lines: Annotated[tuple[UploadRow, ...], "The uploads as table rows"]
     said: Annotated[str, "The last action"]
     missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
+    mismatches: Annotated[int, "Number of files without an upload, and of uploads without their file"]
     is_under_way: Annotated[
         bool, "Whether a file of the list waits or is being read, so that a refresh is useful"
     ]
@@ -150,6 +124,7 @@ class UploadPage(Page):
     upload: Annotated[StoredUpload, "The upload with its last job"]
     kind: Annotated[str, "Its detected kind; empty if unknown"]
     is_overruled: Annotated[bool, "Whether a user specified the kind"]
+    is_file_missing: Annotated[bool, "Whether the file should be in the data folder and is not"]
     size: Annotated[str, "Its length as text"]
     said: Annotated[str, "Confirmation of the last action"]
     state: Annotated[str, "The state of the job in a word"]
@@ -183,7 +158,8 @@ def uploads(request: Request, session: SessionDep) -> Response:
     batch, state = request.query_params.get("batch", ""), request.query_params.get("state", "")
     # As for the page, a value that cannot be used means the whole list.
     batch, state = batch if batches.is_batch(batch) else "", state if state in FILTERS else ""
-    found = service.list_uploads(session, page_of_address(request), batch=batch, states=FILTERS[state][1])
+    asked = UPLOADS.request(request)
+    found = service.list_uploads(session, asked.page, batch=batch, states=FILTERS[state][1], sort=asked.sort)
     shown = (
         [batches.progress(session, batch, now=jobs.now())]
         if batch
@@ -194,14 +170,17 @@ def uploads(request: Request, session: SessionDep) -> Response:
     context = UploadsPage(
         title="Uploads",
         section=SECTION,
-        found=found,
+        found=UPLOADS.view(
+            ResultPage.of([upload_row(item) for item in found.items], found.total, asked.page),
+            asked,
+            _list_query(batch, state),
+        ),
         filters=filters,
         batches=progress,
         is_one_batch=bool(batch),
-        query=_list_query(batch, state),
-        lines=tuple(_line(item) for item in found.items),
         said=_said(request),
         missing=_missing(),
+        mismatches=_mismatches(request, session),
         is_under_way=any(each.waiting for each in progress)
         or any(item.job is not None and item.job.is_under_way for item in found.items),
     )
@@ -237,7 +216,7 @@ async def receive(request: Request) -> Response:
             if not arrived.files:
                 raise upload_invalid(NOTHING_CHOSEN)
             batch = batches.new_batch() if len(arrived.files) > 1 else ""
-            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails(), batch=batch)
+            outcomes = await arrivals.kept(request, arrived, UploadDetails(), batch=batch)
         except FieldsInvalid as error:
             return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
     if batch:
@@ -255,7 +234,8 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         said = UploadDetails(
             kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone")
         )
-        service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
+        data_dir = request.app.state.settings.data_dir
+        service.read_again(session, _id(upload_id), said, data_dir=data_dir, qsg=_groups(pairs))
     except FieldsInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
         # The page is an ordinary answer, so without this, the session would be committed after it.
@@ -344,6 +324,7 @@ def _upload(
         upload=found,
         kind=KIND_TITLES[kind] if kind else "",
         is_overruled=bool(found.kind),
+        is_file_missing=service.is_file_missing(found, data_dir=request.app.state.settings.data_dir),
         size=amount(found.size_bytes),
         said=_said(request),
         state=STATES[job.state] if job else STATES[JobState.FAILED],
@@ -465,27 +446,6 @@ def _progress(job: Job | None) -> JobProgress:
     )
 
 
-def _line(upload: StoredUpload) -> UploadRow:
-    kind, job = service.kind_of(upload), upload.job
-    state = job.state if job else JobState.FAILED
-    words = STATES[state]
-    if job is not None and state == JobState.DONE and job.stage == NO_DATA:
-        words = NOTHING_STORED
-    severity = SEVERITIES.get(words, "")
-    if job is not None and state == JobState.RUNNING and job.total:
-        words += f", {100 * min(job.done, job.total) // job.total} %"
-    return UploadRow(
-        upload=upload,
-        kind=KIND_TITLES[kind] if kind else "",
-        size=amount(upload.size_bytes),
-        state=words,
-        severity=severity,
-        can_be_answered=state == JobState.ASKS,
-        can_be_retried=state == JobState.FAILED and upload.removed_at is None,
-        has_usage=words == STATES[JobState.DONE],
-    )
-
-
 def _filters(session: SessionDep, batch: str, state: str) -> tuple[StateFilter, ...]:
     counts = service.count_states(session, batch=batch)
     return tuple(
@@ -510,6 +470,14 @@ def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:
 
 def _missing() -> str:
     return processes.WHAT_TO_DO if processes.missing_packages() else ""
+
+
+def _mismatches(request: Request, session: SessionDep) -> int:
+    data_dir = request.app.state.settings.data_dir
+    if not unregistered.may_differ(session, data_dir=data_dir):
+        return 0
+    found = unregistered.check_files(session, data_dir=data_dir)
+    return found.unregistered_total + found.missing_total
 
 
 def _said(request: Request) -> str:

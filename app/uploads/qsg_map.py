@@ -11,6 +11,8 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.errors import NotFound
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import repository
@@ -56,11 +58,15 @@ def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Group
     """
     system_id, queue_manager, qsg = checked(system_id, queue_manager, qsg)
     row = repository.find_mapping(session, system_id, queue_manager)
+    before = None if row is None else row.qsg
     if row is None:
         row = QsgMapping(system_id=system_id, queue_manager=queue_manager)
         session.add(row)
     row.qsg, row.updated_at = qsg, datetime.now(UTC)
     session.flush()
+    if qsg != before:
+        about = _object_of(system_id, queue_manager)
+        record(session, Action.GROUP_ASSIGNED, about, {"before": before, "after": qsg})
     return copied(GroupMapping, row)
 
 
@@ -70,9 +76,15 @@ def remove(session: Session, system_id: str, queue_manager: str) -> None:
     Raises:
         NotFound: There is no such entry.
     """
-    if not repository.remove_mapping(session, system_id, queue_manager):
+    row = repository.find_mapping(session, system_id, queue_manager)
+    if row is None or not repository.remove_mapping(session, system_id, queue_manager):
         message = f"The map has no entry for the queue manager {queue_manager} on the system {system_id}."
         raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    record(session, Action.GROUP_REMOVED, _object_of(system_id, queue_manager), {"before": row.qsg})
+
+
+def _object_of(system_id: str, queue_manager: str) -> AuditObject:
+    return AuditObject("queue manager", f"{system_id}:{queue_manager}")
 
 
 def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tuple[str, str, str]:

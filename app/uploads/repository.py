@@ -6,12 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Subquery, delete, func, literal_column, select
+from sqlalchemy import ColumnElement, Subquery, case, delete, func, literal_column, select
 from sqlalchemy.orm import Session
 
+from app.database.ordering import Expression, ordered_by
+from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.jobs.models import JobRun, JobState
+from app.paging import Sort
 from app.uploads.models import BatchFile, QsgMapping, Upload
+from planner_core.inputs import KIND_TITLES
 
 
 class BatchFileRow(NamedTuple):
@@ -24,6 +28,13 @@ class BatchFileRow(NamedTuple):
     ended_at: datetime | None
 
 
+_URGENCY = {
+    state: number
+    for number, state in enumerate(
+        (JobState.FAILED, JobState.ASKS, JobState.RUNNING, JobState.QUEUED, JobState.DONE)
+    )
+}
+"""The order of states: those that need an action first."""
 FILES_LOCK = 0x636670757066  # "cfpupf"
 
 
@@ -50,9 +61,9 @@ def find_with_bytes(session: Session, sha256: str) -> Sequence[Upload]:
 
 
 def page(
-    session: Session, *, offset: int, limit: int, batch: str = "", states: Collection[str] = ()
+    session: Session, *, offset: int, limit: int, sort: Sort, batch: str = "", states: Collection[str] = ()
 ) -> tuple[Sequence[Upload], int]:
-    """Return one page of uploads, newest first, and the total.
+    """Return one page of uploads in the requested order, and the total.
 
     `batch` and the states of the last runs limit them; an upload without a run counts as failed.
     """
@@ -67,8 +78,24 @@ def page(
             .where(_state().in_(states))
         )
     total = session.scalars(select(func.count()).select_from(chosen.subquery())).one()
-    query = select(Upload).where(Upload.id.in_(chosen)).order_by(Upload.id.desc()).offset(offset).limit(limit)
-    return session.scalars(query).all(), total
+    query = select(Upload).where(Upload.id.in_(chosen))
+    expressions: dict[str, Expression] = {
+        "file": func.lower(Upload.filename),
+        # Numbers are assigned in the order of receipt, and no two files have the same one.
+        "received": Upload.id,
+        "size": Upload.size_bytes,
+        "kind": case(
+            {kind: title.lower() for kind, title in KIND_TITLES.items()},
+            value=func.coalesce(func.nullif(Upload.kind, ""), Upload.detected_kind),
+            else_=None,
+        ),
+    }
+    if sort.key == "state":
+        of = _last_runs()
+        query = query.outerjoin(of, of.c.upload_id == Upload.id).outerjoin(JobRun, JobRun.id == of.c.job_id)
+        expressions["state"] = case(_URGENCY, value=_state())
+    ordered = query.order_by(*ordered_by(sort, expressions, ties=(Upload.id,)))
+    return session.scalars(ordered.offset(offset).limit(limit)).all(), total
 
 
 def count_states(session: Session, *, batch: str = "") -> Mapping[str, int]:
@@ -156,6 +183,26 @@ def is_wanted(session: Session, sha256: str) -> bool:
     return bool(session.scalars(query).one())
 
 
+def known_digests(session: Session, digests: Collection[str], *, is_wanted: bool) -> set[str]:
+    """Return those of these digests that an upload has; `is_wanted` limits them to uploads that still have their file."""
+    found: set[str] = set()
+    for portion in portions(digests):
+        query = select(Upload.sha256).where(Upload.sha256.in_(portion))
+        found.update(session.scalars(query.where(Upload.removed_at.is_(None)) if is_wanted else query))
+    return found
+
+
+def count_wanted(session: Session) -> int:
+    """Return the number of files that uploads should have."""
+    query = select(func.count(Upload.sha256.distinct())).where(Upload.removed_at.is_(None))
+    return session.scalars(query).one()
+
+
+def with_file(session: Session) -> Sequence[Upload]:
+    """Return all uploads that should have their file, oldest first."""
+    return session.scalars(select(Upload).where(Upload.removed_at.is_(None)).order_by(Upload.id)).all()
+
+
 def list_mappings(session: Session) -> Sequence[QsgMapping]:
     """Return all entries of the map, in order."""
     return session.scalars(select(QsgMapping).order_by(QsgMapping.system_id, QsgMapping.queue_manager)).all()
@@ -172,3 +219,15 @@ def remove_mapping(session: Session, system_id: str, queue_manager: str) -> bool
         QsgMapping.system_id == system_id, QsgMapping.queue_manager == queue_manager
     )
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+
+def stored_files(session: Session) -> tuple[int, int, int]:
+    """Return the number of uploads, the number of those whose file is still stored, and the bytes of these files."""
+    is_stored = Upload.removed_at.is_(None)
+    query = select(
+        func.count(Upload.id),
+        func.count(Upload.id).filter(is_stored),
+        func.coalesce(func.sum(Upload.size_bytes).filter(is_stored), 0),
+    )
+    everything, stored, size_bytes = session.execute(query).one()
+    return everything, stored, int(size_bytes)

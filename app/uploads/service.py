@@ -2,6 +2,9 @@
 
 The bytes are on disk before a row names them, and the row is deleted before the bytes, so no row ever names an
 incomplete file, even after an interruption.
+
+Every transaction locks in this order: the names of files, the claims of runs, then rows of uploads. Another order in one
+of them would be a deadlock with a transaction that has several uploads.
 """
 
 from __future__ import annotations
@@ -19,29 +22,39 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
+from app.database.engine import Database, DatabaseFull
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.paging import PageRequest, ResultPage
-from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
+from app.paging import PageRequest, ResultPage, Sort
+from app.problem_types import FILE_GONE, FILE_IN_USE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
-from app.uploads import files, qsg_map, repository
+from app.uploads import files, qsg_map, repository, unregistered
 from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
-from planner_core.inputs import KINDS, Kind, KindUnknown, detect
+from planner_core.inputs import KINDS, PREVIEW_BYTES, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
 from planner_core.wire import Answer, JsonObject, copied
 
 logger = logging.getLogger("cfplan.uploads")
 
 UNNAMED = "unnamed"
+NEWEST = Sort("received", is_descending=True)
+REGISTERED = "recovered"
+"""Beginning of the name of an upload whose file was found in the data folder; its own name is not known."""
+FILE_MISSING = (
+    "The file of upload {upload_id} is not in the data folder, although it was not removed: the data folder may have been "
+    "restored or moved without it. Put the file back, or upload it again."
+)
 _OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
 _UTC_NAMES = ("Z", "UTC", "GMT")
 
@@ -69,6 +82,9 @@ class StoredUpload(Answer):
     created_at: datetime
     removed_at: Annotated[
         datetime | None, Field(description="When the file itself was removed; its report is kept.")
+    ]
+    author: Annotated[
+        str | None, Field(description="Who sent the file; null if the service did not record it yet.")
     ]
     job: Job | None
 
@@ -150,11 +166,16 @@ def get(session: Session, upload_id: int) -> StoredUpload:
 
 
 def list_uploads(
-    session: Session, asked: PageRequest, *, batch: str = "", states: Collection[str] = ()
+    session: Session,
+    asked: PageRequest,
+    *,
+    batch: str = "",
+    states: Collection[str] = (),
+    sort: Sort | None = None,
 ) -> ResultPage[StoredUpload]:
-    """Return uploads, newest first. `batch` and the states of the last runs limit them."""
+    """Return uploads, without a requested order newest first. `batch` and the states of the last runs limit them."""
     rows, total = repository.page(
-        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states
+        session, offset=asked.offset, limit=asked.per_page, batch=batch, states=states, sort=sort or NEWEST
     )
     of = jobs.latest(session, [row.id for row in rows])
     return ResultPage.of([copied(StoredUpload, row, job=of.get(row.id)) for row in rows], total, asked)
@@ -200,12 +221,15 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     # Without the lock, a deletion of the same bytes in another transaction could remove the file just placed.
     repository.hold_files(session)
     received.place()
+    # A form has several files in one transaction, so claims must be locked before the row of any of them.
+    job_rows.hold_claims(session)
     found = repository.find_same(session, received.sha256, said.observed_utc)
     if found is None:
         found = _new(received, filename=filename, said=said)
         session.add(found)
         session.flush()
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_RECEIVED, found, size_bytes=found.size_bytes, sha256=found.sha256)
         return UploadOutcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
@@ -213,39 +237,107 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
     if shown.job is None or shown.job.state == JobState.FAILED:
         _change(session, found, said)
         _queue_ingest(session, found.id)
+        _record(session, Action.UPLOAD_REREAD, found)
         shown = get(session, found.id)
+    else:
+        # The same bytes again change nothing, except that a removed file is back.
+        _record(session, Action.UPLOAD_RECEIVED, found, sha256=found.sha256, is_known=True)
     return UploadOutcome(shown, is_new=False)
 
 
 def read_again(
-    session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
-) -> StoredUpload:
+    session: Session, upload_id: int, said: UploadDetails, *, data_dir: Path,
+    qsg: Mapping[tuple[str, str], str] | None = None,
+) -> StoredUpload:  # fmt: skip
     """Store the answers to the questions of the job, or a corrected kind of data, and queue a new job.
 
     Raises:
         FieldsInvalid: An answer cannot be used.
-        NotKept: The file has been removed.
+        NotKept: The file has been removed, or is not in the data folder.
         JobBusy: A job is under way.
     """
+    job_rows.hold_claims(session)
     row = _found(session, upload_id, lock=True)
     if row.removed_at is not None:
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
         raise NotKept(message, problem=FILE_GONE)
+    if is_file_missing(row, data_dir=data_dir):
+        raise NotKept(FILE_MISSING.format(upload_id=upload_id), problem=FILE_GONE)
     qsg_map.put_all(session, qsg or {})
+    before = _described(row)
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     _queue_ingest(session, row.id)
+    after = _described(row)
+    _record(
+        session, Action.UPLOAD_REREAD, row, **({} if before == after else {"before": before, "after": after})
+    )
     return get(session, upload_id)
+
+
+def is_file_missing(upload: Upload | StoredUpload, *, data_dir: Path) -> bool:
+    """Return whether an upload should have its file, and the data folder does not have it."""
+    return upload.removed_at is None and not files.path_of(data_dir, upload.sha256).exists()
+
+
+def register(session: Session, sha256: str, *, data_dir: Path) -> StoredUpload:
+    """Create an upload for a file in the data folder that has none, and queue a job that reads it.
+
+    Uploads that have lost the file, because it was removed after it had been read, get it back and are read again.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        JobBusy: The file has an upload, and a job is under way.
+    """
+    repository.hold_files(session)
+    path = files.path_of(data_dir, sha256)
+    if not path.is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    rows = list(repository.find_with_bytes(session, sha256))
+    if not rows:
+        with path.open("rb") as file:
+            first = file.read(PREVIEW_BYTES)
+        name = f"{REGISTERED}-{sha256[:12]}"
+        staged = StagedUpload(sha256, path.stat().st_size, first, path, path)
+        rows = [_new(staged, filename=name, said=UploadDetails())]
+        session.add(rows[0])
+        session.flush()
+    for row in rows:
+        row.removed_at = None
+        _queue_ingest(session, row.id)
+    session.flush()
+    # Without the commit the mark would only be set again by the next cleanup.
+    after_commit(session, lambda: files.remove_mark(data_dir, sha256))
+    return get(session, rows[-1].id)
+
+
+def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> None:
+    """Remove a file that no upload needs.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        NotKept: An upload needs it.
+    """
+    repository.hold_files(session)
+    if not files.path_of(data_dir, sha256).is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    for row in repository.find_with_bytes(session, sha256):
+        if row.removed_at is None:
+            message = (
+                f"The file belongs to upload {row.id}. Delete the upload to remove it. Nothing was changed."
+            )
+            raise NotKept(message, problem=FILE_IN_USE)
+    _remove_after_commit(session, [sha256], data_dir=data_dir)
 
 
 def read_failed_again(session: Session, batch: str) -> int:
     """Queue a new job for each file of a batch that could not be read; return their number."""
-    # Uploads are locked before claims, as in `read_again`: the other order would be a deadlock with it.
-    locked = set(repository.failed_in_batch(session, batch, lock=True))
     job_rows.hold_claims(session)
-    # Queried again, because the same request of another planner may have queued its jobs in the meantime.
-    failed = [each for each in repository.failed_in_batch(session, batch) if each in locked]
+    failed = repository.failed_in_batch(session, batch, lock=True)
     for upload_id in failed:
         _queue_ingest(session, upload_id)
+        _record(session, Action.UPLOAD_REREAD, _found(session, upload_id), batch=batch)
     return len(failed)
 
 
@@ -262,6 +354,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
         raise _busy(shown.job.id)
     session.delete(row)
+    _record(session, Action.UPLOAD_DELETED, row, sha256=row.sha256)
     session.flush()
     if not repository.is_wanted(session, row.sha256):
         _remove_after_commit(session, [shown.sha256], data_dir=data_dir)
@@ -276,15 +369,18 @@ def clean_up(database: Database, settings: Settings) -> None:
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
-    """Remove files of uploads that were read longer ago than `kept`, and files without a row; return their number."""
+    """Remove files of uploads that were read longer ago than `kept`; return their number.
+
+    Files without an upload are included when they were first found that long ago (`unregistered.expired`).
+    """
     repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
         row.removed_at = datetime.now(UTC)
         removed.add(row.sha256)
+        _record(session, Action.UPLOAD_FILE_REMOVED, row, upload_days=kept.days, sha256=row.sha256)
     session.flush()
-    # Files without a row are included; a process that was killed before its commit leaves them.
-    removed |= set(files.whole_files(data_dir))
+    removed |= unregistered.expired(session, data_dir=data_dir, kept=kept)
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
     if unwanted:
         _remove_after_commit(session, unwanted, data_dir=data_dir)
@@ -295,12 +391,11 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
 
 
 def _queue_ingest(session: Session, upload_id: int) -> None:
-    """Queue a new run that reads an upload.
+    """Queue a new run that reads an upload. The caller holds the lock of `hold_claims`.
 
     Raises:
         JobBusy: A run is under way.
     """
-    job_rows.hold_claims(session)
     last = job_rows.latest_of(session, [upload_id]).get(upload_id)
     if last is not None:
         if last.state not in jobs.RESTS:
@@ -309,6 +404,15 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
             last.state, last.ended_at = JobState.FAILED, jobs.now()
             last.sentence = "Read again with more answers."
     jobs.queue(session, INGEST, upload_id=upload_id)
+
+
+def _described(row: Upload) -> dict[str, str]:
+    """Return the user's description of a file."""
+    return {"kind": row.kind, "observed_at": row.observed_at, "zone": row.zone}
+
+
+def _record(session: Session, action: Action, row: Upload, **details: object) -> None:
+    record(session, action, AuditObject("upload", row.filename, id=row.id), details)
 
 
 def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
@@ -328,7 +432,7 @@ def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: 
                     if not repository.is_wanted(own, sha256):
                         files.remove(data_dir, sha256)
                 own.commit()
-        except (DBAPIError, OSError) as error:
+        except (DBAPIError, OSError, DatabaseFull) as error:
             logger.warning("%d files of deleted uploads stay until the next cleanup: %s", len(digests), error)
 
     after_commit(session, remove)
@@ -346,6 +450,7 @@ def _new(received: StagedUpload, *, filename: str, said: UploadDetails) -> Uploa
         zone=said.zone or "",
         observed_utc=said.observed_utc,
         created_at=datetime.now(UTC),
+        author=current_actor().name,
     )
 
 

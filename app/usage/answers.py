@@ -34,6 +34,12 @@ class MeasuredStructuresAnswer(ResultPage[MeasuredStructure]):
     """One page of the measured structures."""
 
     items: Annotated[tuple[MeasuredStructure, ...], Field(serialization_alias="structures")]
+    history_damage: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Damage to the usage history, through which the data of an upload may be missing; in sentences."
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, AwareDatetime
+from starlette.requests import Request
 
 from app.database.session import SessionDep
 from app.errors import FieldsInvalid
@@ -22,6 +23,7 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
+from app.usage.history_state import damage_of
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
@@ -72,6 +74,7 @@ router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
 
 @router.get("/structures", summary="List measured structures", responses=problems(422))
 def list_structures(
+    http: Request,
     session: SessionDep,
     asked: PageParameters,
     search: Annotated[
@@ -84,7 +87,8 @@ def list_structures(
     Without `sort`, they are sorted by group and name.
     """
     request = ListRequest(asked, sort_of(sort, service.SORT_KEYS), search or "")
-    return copied(MeasuredStructuresAnswer, service.list_structures(session, request))
+    found = service.list_structures(session, request)
+    return copied(MeasuredStructuresAnswer, found, history_damage=tuple(damage_of(http.app.state.settings)))
 
 
 @router.get(

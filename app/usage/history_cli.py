@@ -66,7 +66,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
     check_packages()
     settings = read_settings()
-    command = [*processes.PYTHON, processes.HISTORY, "export", f"--history={settings.history}"]
+    command = processes.history_command(settings, "export")
     for option, value in (
         ("table", arguments.table), ("qsg", arguments.qsg), ("structure", arguments.structure),
         ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),
@@ -97,6 +97,8 @@ def _rollup(arguments: argparse.Namespace) -> int:
 
 def store_days(database: Database, settings: Settings, days: Sequence[str], starter: Starter) -> str:
     """Roll up days and store the results in one transaction; return a sentence about them."""
+    from app.audit.actions import Action
+    from app.audit.recording import AuditObject, record
     from app.jobs import processes
     from app.usage.rollups import read_lines, store_rollups
     from planner_core.errors import PlannerError
@@ -117,6 +119,8 @@ def store_days(database: Database, settings: Settings, days: Sequence[str], star
             raise PlannerError(msg)
         with database.session(writes=True) as session:
             stored = store_rollups(session, read_lines(path))
+            details = {"days": len(days), "first": min(days, default=None), "last": max(days, default=None)}
+            record(session, Action.HISTORY_REBUILT, AuditObject("usage", "Hourly usage"), details)
     return (
         f"{stored.structure_hours} hours of structures and {stored.queue_hours} hours of queues were stored."
     )

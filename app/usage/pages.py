@@ -16,6 +16,7 @@ from app.plans.stored import PlanReference
 from app.settings import Settings
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
+from app.usage.history_state import damage_of
 from app.usage.lists import measured_structures
 from app.usage.measured import (
     MeasuredStructure,
@@ -90,6 +91,7 @@ class UsageListPage(Page):
     structures: Annotated[ListView, "One page of structures"]
     groups: Annotated[tuple[str, ...], "The groups on this page, from which plans can be created"]
     is_empty: Annotated[bool, "Whether nothing has been measured yet"]
+    damage: Annotated[tuple[str, ...], "Sentences about damage to the usage history"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +147,7 @@ def structures(request: Request, session: SessionDep) -> Response:
     asked = listed.request(request)
     found = service.list_structures(session, asked, with_urgency=True)
     page = UsageListPage(
+        damage=tuple(damage_of(request.app.state.settings)),
         title="Measured usage",
         section="usage",
         structures=listed.view(found, asked),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.database.engine import Database
 from app.usage import repository
 from planner_core.contracts.ingest import IngestReport
@@ -16,4 +18,8 @@ def drop_what_history_dropped(database: Database, report: IngestReport) -> int:
     if report.kept_from is None:
         return 0
     with database.session(writes=True) as session:
-        return repository.remove_before(session, report.kept_from)
+        removed = repository.remove_before(session, report.kept_from)
+        if removed:
+            details = {"before_day": str(report.kept_from), "hours": removed}
+            record(session, Action.HISTORY_SHORTENED, AuditObject("usage", "Hourly usage"), details)
+        return removed

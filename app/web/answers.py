@@ -24,10 +24,19 @@ class HealthAnswer(Answer):
 
     status: Annotated[
         Literal["ok", "degraded"],
-        Field(description="`degraded`: stored plans cannot be reached; everything else works."),
+        Field(
+            description="`degraded`: stored plans cannot be reached or nothing can be stored; everything else works."
+        ),
     ]
     database: Annotated[
         Literal["ok", "unavailable"], Field(description="Whether the database answers within two seconds.")
+    ]
+    storage: Annotated[
+        Literal["ok", "full"],
+        Field(
+            description="`full`: there is no space left in the data folder, or the last change failed because there was none "
+            "for the database. Requests that change something get status 507."
+        ),
     ]
     version: Annotated[str, Field(description="Version of the sizing core.")]
     findings: list[Finding]

@@ -35,6 +35,14 @@ NO_ORIGIN = Origin()
 
 
 @dataclass(frozen=True, slots=True)
+class SavedPicture:
+    """The title and the facts of a saved picture whose drawing is not made from a `Chart`."""
+
+    title: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class LegendItem:
     """A sign of the chart with its name: a line, an area, a stroke, a spot or the sign of marks."""
 

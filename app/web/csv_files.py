@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Cell = str | int | float | None
-Table = tuple[tuple[str, ...], list[Sequence[Cell]]]
+Table = tuple[tuple[str, ...], Iterable[Sequence[Cell]]]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Characters with which a text begins that spreadsheets evaluate as a formula."""
@@ -19,10 +19,11 @@ def csv_text(table: Table) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(heading)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
     return file.getvalue()
 
 
-def _safe(cell: Cell) -> Cell:
+def safe_cell(cell: Cell) -> Cell:
+    """Return a cell that spreadsheets do not evaluate as a formula."""
     # Without the apostrophe, spreadsheets would evaluate such a text as a formula.
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

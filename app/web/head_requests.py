@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_WAS_HEAD = "cfplan.was_head"
+
+
+def is_head(scope: Scope) -> bool:
+    """Return whether the client sent HEAD, which the routes see as GET."""
+    return bool(scope.get(_WAS_HEAD, False))
+
 
 class HeadAsGet:
     """Middleware that passes HEAD requests to the routes as GET and removes the body of the response."""
@@ -22,4 +29,4 @@ class HeadAsGet:
                 message = {**message, "body": b""}
             await send(message)
 
-        await self.app({**scope, "method": "GET"}, receive, send_without_body)
+        await self.app({**scope, "method": "GET", _WAS_HEAD: True}, receive, send_without_body)

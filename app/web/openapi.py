@@ -83,6 +83,10 @@ TAGS = [
         "description": "One search over plans, structures, queues, findings and the documentation.",
     },
     {
+        "name": "audit trail",
+        "description": "Who changed what, and who got which text for z/OS.",
+    },
+    {
         "name": "accounts",
         "description": "The acting user, API tokens, and users. A service without sign-in answers 409, except for the acting user.",
     },
@@ -93,7 +97,7 @@ TAGS = [
 
 PROBLEM_WORDS = {
     401: "The request has no valid API token, and no session of a browser.",
-    409: "Another plan or user has this name, a job is in progress, or the service has no accounts.",
+    409: "Another plan or user has this name, a job is in progress, the version is not approved, or the service has no accounts.",
     412: "The plan does not match If-Match or If-None-Match: it was changed or deleted after it was read. "
     "`current` is its current version.",
     428: "The plan exists and this request would change it: If-Match must name the version to change.",
@@ -102,6 +106,7 @@ PROBLEM_WORDS = {
     408: "The body took too long to arrive.",
     413: "The body is larger than the service accepts.",
     415: "The headers do not declare the body as application/json or application/yaml in UTF-8.",
+    503: "The service cannot do its work now: `detail` states what is missing. Try again later.",
     507: "There is not enough disk space for the upload.",
     422: "The document is not valid, no such plan can exist, or this output is not available: `errors` names the fields.",
 }

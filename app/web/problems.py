@@ -25,6 +25,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
+from app.database.fullness import is_out_of_space
+from app.logs import current_request_id
 from app.problem_types import (
     CONTENT_TOO_LARGE,
     CROSS_ORIGIN,
@@ -63,6 +65,7 @@ from planner_core.wire import Answer, Hidden, Omittable
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 200
 """Maximum number of errors in one problem document; a plan with 32,256 queues can have more."""
+RETRY_LATER = {"retry-after": "5"}
 MOST_SHOWN = 200
 """Maximum number of characters of an address that an error repeats."""
 
@@ -127,7 +130,9 @@ class Problem(Answer):
     ] = None
     reference: Annotated[
         Omittable[str],
-        Field(description="Reference under which the operator can find the failure in the log."),
+        Field(
+            description="Identifier of the request, under which the operator can find the failure in the log; also in the header X-Request-Id."
+        ),
     ] = None
     headers: Hidden[dict[str, str]] = field(default_factory=dict)
 
@@ -176,7 +181,7 @@ def problem_of(error: PlannerError) -> Problem:
     if version is not None:
         current = CurrentVersion(version.number, version.etag)
         return Problem(kind, str(error), current=current, headers={"etag": version.etag})
-    headers: dict[str, str] = getattr(error, "headers", {})
+    headers: dict[str, str] = getattr(error, "headers", RETRY_LATER if kind is DATABASE_UNAVAILABLE else {})
     return Problem(kind, str(error), errors=errors, findings=findings, headers=headers)
 
 
@@ -212,10 +217,18 @@ def _page(request: Request, problem: Problem) -> Response:
     return render(request, "errors/error.html", page, status_code=kind.status, headers=problem.headers)
 
 
+def _reference() -> str:
+    """Return the identifier of the request, which is the reference in the log and in the answer."""
+    return current_request_id() or secrets.token_hex(8)
+
+
 def unexpected(request: Request, error: Exception) -> Response:
-    """Log an unexpected error under a reference, and send the client only the reference."""
-    reference = secrets.token_hex(6)
-    logger.error("Reference %s: %s %r failed", reference, request.method, request.url.path, exc_info=error)
+    """Log an unexpected error under the identifier of the request, and send the client only the identifier."""
+    reference = _reference()
+    # `scope`, because the URL may be invalid, and without the query, which may contain secrets.
+    logger.error(
+        "Reference %s: %s %s failed", reference, request.method, request.scope["path"], exc_info=error
+    )
     detail = f"This is an error in the service. Its operator can find it in the log under the reference {reference}."
     problem = Problem(UNEXPECTED, detail, reference=reference)
     try:
@@ -229,13 +242,14 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 def unavailable(request: Request, error: Exception) -> Response:
     """Log that the database did not answer, and ask the client to try again."""
-    reference = secrets.token_hex(6)
-    logger.error("Reference %s: the database failed: %s", reference, error)
+    reference = _reference()
+    # The driver's message alone: that of SQLAlchemy adds the statement.
+    logger.error("Reference %s: the database failed: %s", reference, getattr(error, "orig", None) or error)
     detail = (
         "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
         f"the operator can find the failure in the log under the reference {reference}."
     )
-    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
+    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers=RETRY_LATER)
     return problem_response(request, problem)
 
 
@@ -263,6 +277,8 @@ class UnexpectedErrors:
         try:
             await self.app(scope, receive, watched_send)
         except Exception as error:  # any exception that no other handler covers
+            if has_started and isinstance(error.__cause__, PlannerError):
+                raise  # a refusal that came too late for an answer, such as the end of a stream that was stopped
             response = unexpected(Request(scope), error)
             # A second status cannot be sent, so the server closes the connection and the client sees an incomplete
             # answer.
@@ -280,6 +296,14 @@ async def on_database_error(request: Request, error: Exception) -> Response:
     if isinstance(error, DBAPIError) and not is_unusable(error):
         return unexpected(request, error)
     return unavailable(request, error)
+
+
+async def _on_os_error(request: Request, error: OSError) -> Response:
+    if not is_out_of_space(error):
+        return unexpected(request, error)
+    logger.error("%s %r failed: %s", request.method, request.url.path, error)
+    detail = "There is no space left on the disk of the data folder. Nothing was changed. Free some space, and then try again."
+    return problem_response(request, Problem(INSUFFICIENT_STORAGE, detail))
 
 
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
@@ -314,6 +338,7 @@ def install(app: FastAPI) -> None:
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
         DBAPIError: on_database_error,
+        OSError: _on_os_error,
         PoolTimeout: on_database_error,
     }
     for error, handler in handlers.items():

@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -205,6 +205,7 @@ def environment() -> Environment:
     )
     env.filters.update(
         count=count,
+        sentence=sentence,
         mib=mib,
         kib=kib,
         kib_as_mib=kib_as_mib,
@@ -255,6 +256,26 @@ def group_digits(digits: str) -> Markup:
         digits = f'{whole[:head]}<span class="g">{groups}{point}{rest}</span>'
     # Assembled as plain text: a page has hundreds of numbers, and Markup.format would escape each of their groups.
     return Markup(f'<span class="n">{sign}{digits}</span>')  # noqa: S704 - a formatted number has nothing to escape
+
+
+_QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]\d)", re.ASCII)
+"""A number in a sentence. Parts of names, dates, sizes such as 451584K, and values of MQSC keywords are none."""
+
+
+def sentence(text: str) -> Markup:
+    """Return a sentence, such as the message of a finding, with its numbers in groups of three.
+
+    >>> sentence("Q1 holds 220742 messages: MAXDEPTH(220742) & INITSIZE 451584K.")
+    Markup('Q1 holds <span class="n">220<span class="g">742</span></span> messages: MAXDEPTH(220742) &amp; INITSIZE 451584K.')
+    """
+    # Texts of the core have plain digits, so that they can be searched, compared and acknowledged word for word.
+    parts: list[Markup] = []
+    end = 0
+    for found in _QUANTITY.finditer(text):
+        parts += (escape(text[end : found.start()]), group_digits(found[0]))
+        end = found.end()
+    parts.append(escape(text[end:]))
+    return Markup("").join(parts)
 
 
 def count(value: int) -> Markup:

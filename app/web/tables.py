@@ -7,7 +7,7 @@ it and the file follow from the declaration; docs/contributing/adding-a-list.md 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from app.errors import FieldsInvalid
-from app.paging import USUAL_PER_PAGE, ListRequest, PageRequest, ResultPage, Sort
+from app.paging import USUAL_PER_PAGE, ListRequest, PageRequest, ResultPage, Sort, in_order
 from app.web.csv_files import Cell, csv_text
 from app.web.file_names import file_name
 from app.web.paging import page_of_address
@@ -193,6 +193,10 @@ class ListView:
     file: str
     """The address of the file; empty if the list has none."""
     anchor: str = ""
+    parameter: str = "sort"
+    """The parameter of the address that requests the order."""
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """Other parameters of the page, which sorting and filtering keep."""
 
 
 # Without slots: Python 3.11 cannot create a parametrized instance, ListTable[Row](...), of a frozen class with slots.
@@ -213,6 +217,8 @@ class ListTable(Generic[Row]):
     """The address of the file, if it is not the path with .csv."""
     anchor: str = ""
     """The part of the page to which sorting and filtering lead, such as `#structures`; empty for its top."""
+    parameter: str = "sort"
+    """The parameter of the address that requests the order; another one for a second list on the same page."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -225,7 +231,7 @@ class ListTable(Generic[Row]):
         Raises:
             FieldsInvalid: The list cannot be sorted by this key.
         """
-        sort = sort_of(request.query_params.get("sort", ""), self.keys) or self.sort
+        sort = sort_of(request.query_params.get(self.parameter, ""), self.keys, self.parameter) or self.sort
         return ListRequest(page_of_address(request, per_page=per_page), sort, search_of(request))
 
     def file_request(self, request: Request) -> ListRequest:
@@ -237,25 +243,52 @@ class ListTable(Generic[Row]):
         asked = self.request(request)
         return ListRequest(EVERYTHING, asked.sort, asked.search)
 
-    def view(self, found: ResultPage[Row], asked: ListRequest) -> ListView:
-        """Return one page of the list as its page shows it."""
+    def view(
+        self, found: ResultPage[Row], asked: ListRequest, kept: Mapping[str, str] | None = None
+    ) -> ListView:
+        """Return one page of the list as its page shows it. `kept` are other parameters of the page."""
         sort = asked.sort or self.sort
         columns = tuple(column for column in self.columns if column.place != "file")
+        kept = dict(kept or {})
         searched = {"search": asked.search} if asked.search else {}
-        query = searched | ({} if sort == self.sort else {"sort": str(sort)})
+        query = searched | ({} if sort == self.sort else {self.parameter: str(sort)})
         return ListView(
             name=self.name,
             path=self.path,
-            headings=tuple(self._heading(column, sort, searched) for column in columns),
+            headings=tuple(self._heading(column, sort, kept | searched) for column in columns),
             rows=tuple(tuple(_shown(column, column.cell(row)) for column in columns) for row in found.items),
             result=found,
             choices=tuple(self._choices(columns, sort)),
             search=asked.search,
             search_label=self.search_label,
-            query=query,
+            query=kept | query,
             file=_address(self.file_path or f"{self.path}.csv", query) if self.has_file else "",
             anchor=self.anchor,
+            parameter=self.parameter,
+            kept=kept,
         )
+
+    def view_all(self, rows: Sequence[Row], request: Request) -> ListView:
+        """Return all of a list that is in memory as its page shows it, sorted as the address requests.
+
+        Raises:
+            FieldsInvalid: The list cannot be sorted by this key.
+        """
+        sort = sort_of(request.query_params.get(self.parameter, ""), self.keys, self.parameter) or self.sort
+        column = next(each for each in self.columns if each.key == sort.key)
+
+        def key(row: Row) -> Value:
+            value = column.cell(row).value
+            return value.casefold() if isinstance(value, str) else value
+
+        ordered = in_order(rows, sort, key)
+        everything = PageRequest(per_page=max(len(ordered), 1))
+        return self.view(ResultPage.of(ordered, len(ordered), everything), ListRequest(everything, sort))
+
+    def kept(self, request: Request) -> Mapping[str, str]:
+        """Return the parameter with the order of this list, for another list on the same page."""
+        text = request.query_params.get(self.parameter, "")
+        return {self.parameter: text} if text else {}
 
     def file(self, rows: Iterable[Row]) -> Response:
         """Return rows as a CSV file for download."""
@@ -264,9 +297,8 @@ class ListTable(Generic[Row]):
             for column in self.columns
             if column.place != "page" and column.kind not in {"tick", "sparkline"}
         )
-        lines: list[Sequence[Cell]] = [
-            tuple(_file_value(column, column.cell(row)) for column in columns) for row in rows
-        ]
+        # A generator, because rows may be read from the database one portion at a time.
+        lines = (tuple(_file_value(column, column.cell(row)) for column in columns) for row in rows)
         text = csv_text((tuple(column.key for column in columns), lines))
         name = file_name(self.name.replace(" ", "-"))
         headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
@@ -278,7 +310,7 @@ class ListTable(Generic[Row]):
         if column.key == sort.key:
             direction = "descending" if sort.is_descending else "ascending"
             target = Sort(column.key, not sort.is_descending)
-        query = {**searched} if target == self.sort else {**searched, "sort": str(target)}
+        query = {**searched} if target == self.sort else {**searched, self.parameter: str(target)}
         return Heading(
             column.title,
             column.unit,
@@ -296,8 +328,8 @@ class ListTable(Generic[Row]):
                     yield SortChoice(str(each), column.words(each), each == sort)
 
 
-def sort_of(text: str, keys: Collection[str]) -> Sort | None:
-    """Return the order that the parameter `sort` requests, or None if it is empty.
+def sort_of(text: str, keys: Collection[str], parameter: str = "sort") -> Sort | None:
+    """Return the order that the parameter of an address requests, or None if it is empty.
 
     Raises:
         FieldsInvalid: The list cannot be sorted by this key.
@@ -309,7 +341,7 @@ def sort_of(text: str, keys: Collection[str]) -> Sort | None:
         return sort
     known = ", ".join(keys)
     raise FieldsInvalid(
-        FieldProblem("sort", f"must be one of {known}; a minus sign in front reverses the order"),
+        FieldProblem(parameter, f"must be one of {known}; a minus sign in front reverses the order"),
         message=f"The list cannot be sorted by “{text[:LONGEST_SEARCH]}”. It can be sorted by {known}.",
     )
 

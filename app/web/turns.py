@@ -11,7 +11,7 @@ two, one can use the processor while the other waits for the database.
 """
 PATIENCE_S = 1.0
 """A page that waits for the database must not block the others: after this time, they stop waiting for their turn."""
-WITHOUT_TURN = ("/api/", "/healthz", "/static/")
+WITHOUT_TURN = ("/api/", "/healthz", "/readyz", "/metrics", "/static/")
 
 
 class PagesInTurn:

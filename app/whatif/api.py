@@ -7,9 +7,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from app.audit.recording import AuditObject
 from app.database.session import DatabaseDep
 from app.fits.dependencies import CurvesDep
 from app.fits.kept import no_curves
+from app.plans.release import DOCUMENT, ReleaseDep
 from app.sizing.examples import examples
 from app.web.body import DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
@@ -81,9 +83,15 @@ def recover(
     openapi_extra=json_request("PlanDocument"),
     responses=PROBLEMS,
 )
-def smds_job(question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> SmdsJob:
+def smds_job(
+    question: Annotated[SmdsJobQuestion, Query()], body: DocumentBody, curves: CurvesDep, release: ReleaseDep
+) -> SmdsJob:
     """Take a plan; return the job that defines and formats its shared message data sets."""
-    return data_set_job(read_json(body), question, curves)
+    document = read_json(body)
+    job = data_set_job(document, question, curves)
+    if job.text:
+        release.record(AuditObject(DOCUMENT, document.qsg), {"SMDS job": job.text})
+    return job
 
 
 @router.post(

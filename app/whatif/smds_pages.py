@@ -10,9 +10,14 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy.orm import Session
 
+from app.audit.recording import AuditObject
 from app.database.session import SessionDep
 from app.fits.kept import Curves, curves_in
+from app.plans import service
+from app.plans.release import DOCUMENT, release_of
+from app.plans.trail import PLAN
 from app.web.forms import FormField, filled, sentence
 from app.web.rendering import Page, render
 from app.whatif.answers import data_set_job
@@ -100,18 +105,29 @@ def show(request: Request, session: SessionDep) -> Response:
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     # Names that were entered for one plan do not apply to another one that is chosen afterwards.
     is_other = "of" in query and query["of"] != asked.choice
-    return _page(request, asked, document, {} if is_other else query)
+    about = None
+    if asked.name:
+        stored = service.get_plan(session, asked.name)
+        release_of(request).check(session, stored.name, stored)
+        about = AuditObject(PLAN, stored.name, id=stored.plan_id, version=stored.number)
+    return _page(request, asked, document, {} if is_other else query, about=about)
 
 
 @router.post("/whatif/smds")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
     """Show the answer for a submitted plan document."""
     asked, document = asked_by_text(session, sent)
-    return _page(request, asked, document, sent.last)
+    return _page(request, asked, document, sent.last, writer=session)
 
 
 def _page(
-    request: Request, asked: PlanSelection, document: PlanDocument | None, query: Mapping[str, str]
+    request: Request,
+    asked: PlanSelection,
+    document: PlanDocument | None,
+    query: Mapping[str, str],
+    *,
+    about: AuditObject | None = None,
+    writer: Session | None = None,
 ) -> Response:
     typed = {
         name: value.strip()[:MOST_TYPED]
@@ -128,6 +144,13 @@ def _page(
     fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0
     member = query.get("as", "")
+    if found and found[1].text:
+        release_of(request).record(
+            about or AuditObject(DOCUMENT, found[0].qsg),
+            {"SMDS job": found[1].text},
+            is_shown=not member,
+            session=writer,
+        )
     # An empty file would hide the missing values, so the page lists them instead.
     if found and found[1].text and member:
         return _file(found[1], member)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from planner_core import names
-from planner_core.checks.acknowledged import acknowledge, entry_of
+from planner_core.checks.acknowledged import acknowledge, entry_of, index_of
 from planner_core.checks.application import check_application
 from planner_core.checks.depth_events import check_depth_events, check_perfmev
 from planner_core.checks.facilities import check_facilities
@@ -33,6 +33,7 @@ __all__ = [
     "check_plan",
     "check_structure",
     "entry_of",
+    "index_of",
     "refuse_impossible",
 ]
 

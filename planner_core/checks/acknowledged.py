@@ -36,7 +36,12 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
 
 def entry_of(document: PlanDocument, item: Finding) -> int | None:
     """Return the index of the first acknowledgment that accepts a finding; None if the finding is open."""
-    return next((number for number, given in enumerate(document.acknowledged) if _accepts(given, item)), None)
+    return index_of(document.acknowledged, item)
+
+
+def index_of(entries: Sequence[Acknowledgement], item: Finding) -> int | None:
+    """Return the index of the first of these acknowledgments that accepts a finding; None if none does."""
+    return next((number for number, given in enumerate(entries) if _accepts(given, item)), None)
 
 
 def _accepts(given: Acknowledgement, item: Finding) -> bool:

@@ -325,11 +325,11 @@ def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         few = _some(together.queues_to_full)
         yield finding(
             "MAXDEPTHS_ABOVE_CAPACITY",
-            f"All queues of {queues.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE and "
+            f"All queues of {queues.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE without offload, and "
             f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules active: the structure is full before "
             "their Queue Full events"
             + (
-                f"; at MAXDEPTH, {few} fill{'s' if len(together.queues_to_full) == 1 else ''} INITSIZE."
+                f"; without offload, {few} fill{'s' if len(together.queues_to_full) == 1 else ''} INITSIZE at MAXDEPTH."
                 if few
                 else "."
             ),

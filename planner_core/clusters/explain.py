@@ -677,7 +677,7 @@ class _Explaining:
         if pinned:
             self._say(
                 "CLUSTER_MESSAGE_NOT_ELIGIBLE",
-                f"{pinned:,} of {_many(len(messages))} cannot be re-allocated: they wait for their queue manager and arrive "
+                f"{pinned} of {_many(len(messages))} cannot be re-allocated: they wait for their queue manager and arrive "
                 "together when it returns.",
             )
         ranked = Counter(
@@ -730,7 +730,7 @@ class _Explaining:
         if problems:
             self._say(
                 "CLUSTER_TEXT_NOT_READ",
-                f"The texts could not be read in {problems:,} {'place' if problems == 1 else 'places'}; `problems` names each with its line.",
+                f"The texts could not be read in {problems} {'place' if problems == 1 else 'places'}; `problems` names each with its line.",
             )
 
     def _say(self, code: str, message: str) -> None:
@@ -765,7 +765,7 @@ def _list(labels: Iterable[str]) -> str:
 
 
 def _many(count: int) -> str:
-    return f"{count:,} message{'' if count == 1 else 's'}"
+    return f"{count} message{'' if count == 1 else 's'}"
 
 
 def _clock(at: datetime) -> str:

@@ -163,11 +163,19 @@ class SurvivingSizes(NamedFailure):
     """The failure for which the structure must be largest, and the sizes that survive it."""
 
     messages: int
-    need_bytes: int
-    initsize_kib: int
-    size_kib: int
-    holds_in_initsize: Annotated[bool, Field(description="Whether the plan's INITSIZE is sufficient.")]
-    holds_in_size: Annotated[bool, Field(description="Whether the plan's SIZE is sufficient.")]
+    need_bytes: Annotated[
+        int, Field(description="Storage that the messages need at least, without headroom.")
+    ]
+    initsize_kib: Annotated[
+        int, Field(description="Recommended INITSIZE, with the plan's target or headroom.")
+    ]
+    size_kib: Annotated[int, Field(description="Recommended SIZE.")]
+    planned_initsize_kib: Annotated[int, Field(description="INITSIZE of the plan.")]
+    planned_size_kib: Annotated[int, Field(description="SIZE of the plan.")]
+    holds_in_initsize: Annotated[
+        bool, Field(description="Whether the plan's INITSIZE is at least `need_bytes`.")
+    ]
+    holds_in_size: Annotated[bool, Field(description="Whether the plan's SIZE is at least `need_bytes`.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,6 +381,8 @@ def _structure_load(
             need_bytes=worst.need_bytes,
             initsize_kib=bytes_to_kib_ceil(sized.initsize_bytes),
             size_kib=bytes_to_kib_ceil(sized.size_bytes),
+            planned_initsize_kib=bytes_to_kib_ceil(result.sizes.initsize_bytes),
+            planned_size_kib=bytes_to_kib_ceil(result.sizes.size_bytes),
             holds_in_initsize=worst.holds_in_initsize,
             holds_in_size=worst.holds_in_size,
         )
@@ -669,16 +679,16 @@ def _failure_findings(
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {during.label} fails, {each.queue} receives {_spaced(each.rate_per_s)} messages per second, but its consumers get only {_spaced(each.gets_per_s or 0)}, so it grows by {_spaced(each.growth_per_s or 0)} per second.",
+            f"When {during.label} fails, {each.queue} receives {each.rate_per_s} messages per second, but its consumers get only {each.gets_per_s or 0}, so it grows by {each.growth_per_s or 0} per second.",
             structure=name,
         )
     if worst is not None and not worst.holds_in_initsize:
         fits = "SIZE does" if worst.holds_in_size else "nor does SIZE"
         yield finding(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
-            f"When {worst.label} fails, {name} must hold {_spaced(worst.messages)} messages: "
+            f"When {worst.label} fails, {name} must hold {worst.messages} messages: "
             f"INITSIZE {bytes_to_kib_ceil(result.sizes.initsize_bytes)}K cannot hold them, {fits}. "
-            f"INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K can.",
+            f"They need {bytes_to_kib_ceil(worst.need_bytes)}K; INITSIZE {worst.initsize_kib}K and SIZE {worst.size_kib}K are recommended.",
             field=f"{result.pointer}/initsize",
             structure=name,
         )
@@ -737,8 +747,4 @@ def _whole_or_none(value: Fraction | None) -> int | None:
 
 
 def _plain(value: Fraction) -> str:
-    return _spaced(_number(value))
-
-
-def _spaced(value: float) -> str:
-    return f"{value:,}".replace(",", " ")
+    return str(_number(value))

@@ -201,6 +201,19 @@ class FileReport:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
+SET_ASIDE_SUFFIX = ".torn"
+"""The ending of the names of damaged log entries that were set aside in the folder of the usage history."""
+
+
+def set_aside_message(name: str) -> str:
+    """Return the sentence about a damaged entry of the history's log that was set aside under this name."""
+    return (
+        f"The last entry in the log of the usage history was damaged and has been set aside as {name}. The data of one "
+        "earlier upload may be missing from the history: upload again the files that were read last before the damage. A "
+        "file that is complete in the history is not stored twice."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class IngestReport:
     """The result of one ingest; its status is that of the worst file."""
@@ -209,6 +222,8 @@ class IngestReport:
     files: tuple[FileReport, ...] = ()
     kept_from: date | None = None
     """The first day that the retention period keeps; None if all days are kept."""
+    set_aside: str = ""
+    """Name of the damaged last entry of the history's log that was set aside before reading; empty if there was none."""
 
     @property
     def exit_code(self) -> int:
@@ -222,5 +237,8 @@ class IngestReport:
 
     @property
     def sentence(self) -> str:
-        """Return the messages about all files."""
-        return " ".join(file.message for file in self.files if file.message)
+        """Return the messages about all files, and about a damaged entry of the history."""
+        messages = [file.message for file in self.files if file.message]
+        if self.set_aside:
+            messages.append(set_aside_message(self.set_aside))
+        return " ".join(messages)

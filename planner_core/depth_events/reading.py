@@ -406,7 +406,7 @@ def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findin
             )
 
 
-_TOLD: Final = {"high_q_depth": "HighQDepth", "maxdepth": "MAXDEPTH", "qdepthlo": "QDEPTHLO"}
+_REPORTED_BY: Final = {"high_q_depth": "HighQDepth", "maxdepth": "MAXDEPTH", "qdepthlo": "QDEPTHLO"}
 
 
 def _of_depths(each: EventSet) -> Iterator[Finding]:
@@ -421,10 +421,10 @@ def _of_depths(each: EventSet) -> Iterator[Finding]:
             if found.depth_before_basis == "assumed"
             else f"after a depth of {found.depth_before}"
         )
-        basis = _TOLD[found.told_basis or "high_q_depth"]
+        basis = _REPORTED_BY[found.reported_basis or "high_q_depth"]
         yield finding(
             "READ_SET_UNRECONCILED",
-            f"{_name(each)}: {result} {start}, but {basis} shows {found.told_depth}. {_gap(gap, each)}",
+            f"{_name(each)}: {result} {start}, but {basis} shows {found.reported_depth}. {_gap(gap, each)}",
             field=_at(each, "/reconciliation"),
         )
     elif found.computed_depth is not None and found.computed_depth < 0:
@@ -458,14 +458,14 @@ def _gap(gap: int, each: EventSet) -> str:
 def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[DepthAssumption]:
     ours = tables.source("project", "Reading depth events")
     events = tables.source("mq_depth_events", "")
-    if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):
+    if any(each.reconciliation.reported_basis == "high_q_depth" for each in sets):
         yield DepthAssumption(
             "The depth at a Queue Depth High or Queue Full event is the largest HighQDepth of its set: the put that met the "
             "condition, or the last one before it, saw that depth.",
             Basis.DERIVED,
             events,
         )
-    if any(each.reconciliation.told_basis == "qdepthlo" for each in sets):
+    if any(each.reconciliation.reported_basis == "qdepthlo" for each in sets):
         yield DepthAssumption(
             "The depth at a Queue Depth Low event is the highest at which a get meets QDEPTHLO.",
             Basis.DERIVED,

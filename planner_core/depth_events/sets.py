@@ -173,22 +173,24 @@ class Reconciliation(Answer):
     msg_enq_count: Annotated[int, Field(description="Sum over the members.")]
     msg_deq_count: Annotated[int, Field(description="Sum over the members.")]
     computed_depth: int | None
-    told_depth: Annotated[int | None, Field(description="The depth that the event itself shows.")]
-    told_basis: ReportedBasis | None
+    reported_depth: Annotated[
+        int | None, Field(alias="told_depth", description="The depth that the event itself shows.")
+    ]
+    reported_basis: Annotated[ReportedBasis | None, Field(alias="told_basis")]
 
     @computed_field
     @property
     def unreconciled(self) -> int | None:
         """The depth that the event shows minus the computed depth."""
-        if self.computed_depth is None or self.told_depth is None:
+        if self.computed_depth is None or self.reported_depth is None:
             return None
-        return self.told_depth - self.computed_depth
+        return self.reported_depth - self.computed_depth
 
     @computed_field
     @property
     def depth(self) -> int | None:
         """The depth at the event; null if it is unknown."""
-        return self.told_depth if self.told_depth is not None else self.computed_depth
+        return self.reported_depth if self.reported_depth is not None else self.computed_depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -577,11 +579,11 @@ def _reconciled(
             None,
             None,
         )  # There were more gets than puts, so the queue was not empty.
-    told, told_basis = _told_depth(messages, event, facts, is_shared=is_shared)
-    return Reconciliation(start, basis, enqueued, dequeued, computed, told, told_basis)
+    reported, reported_basis = _reported_depth(messages, event, facts, is_shared=is_shared)
+    return Reconciliation(start, basis, enqueued, dequeued, computed, reported, reported_basis)
 
 
-def _told_depth(
+def _reported_depth(
     messages: Sequence[EventMessage], event: Event, facts: QueueFacts, *, is_shared: bool | None
 ) -> tuple[int | None, ReportedBasis | None]:
     """Return the depth that the event itself shows, and the value that shows it.

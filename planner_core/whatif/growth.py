@@ -127,6 +127,13 @@ class GrownStructure(Answer):
             description="The plan gives a size that is too small for the need after the step.",
         ),
     ]
+    was_too_small: Annotated[
+        bool,
+        Field(
+            alias="given_size_was_too_small",
+            description="The size that the plan gives is too small without the step, too.",
+        ),
+    ]
 
     @computed_field
     @property
@@ -339,18 +346,28 @@ class UpgradeAnswer(Answer):
             rows: list[tuple[str, ...]] = [("  structure", "INITSIZE K", "after", "", "SIZE K", "after", "")]
             rows += [
                 (
-                    f"  {each.structure}{' *' if each.is_replaced else ''}",
+                    f"  {each.structure}{_mark(each)}",
                     *_sizes(each.figures_before, each.figures_after),
                 )
                 for each in step.structures
             ]
             rows.append(("  together", *_sizes(step.totals.before, step.totals.after)))
             yield from table_lines(rows)
+            if any(each.is_replaced and not each.was_too_small for each in step.structures):
+                yield "  *  The given size becomes too small and was recalculated."
+            if any(each.is_replaced and each.was_too_small for each in step.structures):
+                yield "  ** The given size was too small before this change, too, and was recalculated."
             for each in step.unplaced_after_loss:
                 yield f"  Without {each.lost}, these cannot be placed: {', '.join(each.structures)}."
             if step.unplaced:
                 yield f"  Cannot be placed: {', '.join(step.unplaced)}."
             yield ""
+
+
+def _mark(structure: GrownStructure) -> str:
+    if not structure.is_replaced:
+        return ""
+    return " **" if structure.was_too_small else " *"
 
 
 def _sizes(before: SizeFigures, after: SizeFigures) -> tuple[str, ...]:
@@ -489,7 +506,7 @@ def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> Upgra
         before=before,
         after=after,
         structures=tuple(
-            GrownStructure(was, now, now.pointer in replaced)
+            GrownStructure(was, now, now.pointer in replaced, _is_given_too_small(was))
             for was, now in zip(before.structures, after.structures, strict=True)
         ),
         findings=tuple(
@@ -545,12 +562,7 @@ def evaluated_with_sizes(
     """
     given = evaluate(document, curve=curve)
     short = frozenset(
-        each.pointer
-        for each in given.structures
-        if each.pointer not in kept
-        and (each.sizes.initsize_is_given or each.sizes.size_is_given)
-        # Structures are allocated at INITSIZE, so that is the size that must suffice.
-        and each.sizes.initsize_bytes < max(each.sizes.wanted_bytes, each.sizes.minimum_bytes)
+        each.pointer for each in given.structures if each.pointer not in kept and _is_given_too_small(each)
     )
     if not short:
         return given, short
@@ -564,6 +576,16 @@ def evaluated_with_sizes(
         for number, each in enumerate(document.structures)
     ]
     return evaluate(document.model_copy(update=free), curve=curve), short
+
+
+def _is_given_too_small(structure: StructureResult) -> bool:
+    """Return whether the plan gives a size that does not hold what its target or headroom requires."""
+    sizes = structure.sizes
+    return (
+        (sizes.initsize_is_given or sizes.size_is_given)
+        # Structures are allocated at INITSIZE, so that is the size that must suffice.
+        and sizes.initsize_bytes < max(sizes.wanted_bytes, sizes.minimum_bytes)
+    )
 
 
 def _freed(definition: T) -> T:

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from planner_core.contracts.ingest import USAGE_TABLES
+from planner_core.contracts.ingest import USAGE_TABLES, set_aside_message
 from spark_jobs.history.compare import instant_text
+from spark_jobs.history.option import add_history_option
 from spark_jobs.history.schema import HistoryError, stored_schema
 from spark_jobs.history.store import History, first_kept_day
 from spark_jobs.leaving import leave
@@ -105,9 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         help="keep this many days, including today; 0 (default) keeps all",
     )
     for command in commands.choices.values():
-        command.add_argument(
-            "--history", required=True, metavar="URL", help="path or URL of the usage history"
-        )
+        add_history_option(command)
     return parser
 
 
@@ -132,7 +131,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if arguments.command == "maintain":
             # A torn entry, left by a power failure, would keep the history from being opened.
-            History(arguments.history).place.repair_log()
+            aside = History(arguments.history).place.repair_log()
+            if aside is not None:
+                sys.stderr.write(f"{set_aside_message(aside.name)}\n")
         history = History.open(arguments.history)
         if arguments.command == "maintain":
             history.renew_keys()

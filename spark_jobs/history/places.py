@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 
+from planner_core.contracts.ingest import SET_ASIDE_SUFFIX
 from spark_jobs.history.schema import HistoryError
 
 LOG = "_delta_log"
@@ -153,7 +154,7 @@ class Folder:
         entries = sorted(log.glob("*.json"))
         if not entries or not _is_torn(entries[-1]):
             return None
-        aside = self.folder / f"{entries[-1].stem}-{secrets.token_hex(4)}.torn"
+        aside = self.folder / f"{entries[-1].stem}-{secrets.token_hex(4)}{SET_ASIDE_SUFFIX}"
         with contextlib.suppress(FileNotFoundError):  # another process did it
             entries[-1].rename(aside)
         _force(log)

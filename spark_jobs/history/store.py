@@ -163,6 +163,8 @@ class History:
     def __init__(self, url: str) -> None:
         self.place = place_of(url)
         self.url = self.place.url
+        self.set_aside = ""
+        """Name of the damaged log entry that was set aside when this was opened; empty if there was none."""
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._opened: DeltaTable | None = None
         self._last: Snapshot | None = None
@@ -176,7 +178,8 @@ class History:
         """
         history = cls(url)
         if create:
-            history.place.repair_log()
+            aside = history.place.repair_log()
+            history.set_aside = "" if aside is None else aside.name
             history._create()
         history._delta()
         return history

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from planner_core.contracts.files import plain
 from planner_core.errors import PlannerError
+from spark_jobs.history.option import add_history_option
 from spark_jobs.night.progress import Progress
 from spark_jobs.session import SMALL_DATA_CONF, build_session
 
@@ -118,7 +119,7 @@ def _first_line(error: Exception) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.night", description=__doc__)
-    parser.add_argument("--history", required=True, metavar="URL", help="path or URL of the usage history")
+    add_history_option(parser)
     parser.add_argument("--facts", required=True, type=Path, metavar="FILE", help="the facts, as JSON")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write the results")
     parser.add_argument("--master", default=MASTER, help="Spark's master")

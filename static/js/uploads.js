@@ -250,7 +250,7 @@
         const now = fresh.getElementById(row.id)?.querySelector("td.state");
         const before = row.querySelector("td.state");
         if (!now || now.innerHTML === before.innerHTML) continue;
-        const word = (cell) => cell.textContent.trim().split(",")[0];
+        const word = (cell) => (cell.querySelector(".sev") || cell).textContent.trim().split(",")[0]; // without the reason
         if (word(now) !== word(before)) changes.push(`${row.querySelector("th").textContent.trim()}: ${word(now)}`);
         replace(before, now);
         const [action, other] = [row, fresh.getElementById(row.id)].map((each) => each.querySelector("td.act"));

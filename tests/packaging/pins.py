@@ -1,51 +1,5 @@
-"""Read the files of pins in requirements/."""
+"""The files of pins in requirements/, for tests."""
 
-from __future__ import annotations
+from inventory.pins import FILES, ROOT, Pin, parse_pins, read_pins
 
-import re
-from dataclasses import dataclass
-from pathlib import Path
-
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
-ROOT = Path(__file__).parents[2]
-FILES = ("build", "web", "spark", "dev")
-
-_HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
-
-
-@dataclass(frozen=True)
-class Pin:
-    """One line of a file of pins."""
-
-    requirement: Requirement
-    hashes: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return canonicalize_name(self.requirement.name)
-
-    @property
-    def applies_here(self) -> bool:
-        return self.requirement.marker is None or self.requirement.marker.evaluate()
-
-
-def parse_pins(text: str) -> list[Pin]:
-    """Read logical lines with a requirement, its marker and hashes; raise ValueError for any other line."""
-    pins = []
-    for line in text.replace("\\\n", " ").splitlines():
-        if not line.strip():
-            continue
-        words, *options = re.split(r"\s+(?=--)", line.strip())
-        unknown = [option for option in options if not _HASH.fullmatch(option)]
-        if unknown or words.startswith("-") or "://" in line or "#" in line:
-            message = f"not a pin: {line}"
-            raise ValueError(message)
-        pins.append(Pin(Requirement(words), tuple(options)))
-    return pins
-
-
-def read_pins(name: str) -> list[Pin]:
-    """Read requirements/NAME.txt."""
-    return parse_pins((ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8"))
+__all__ = ["FILES", "ROOT", "Pin", "parse_pins", "read_pins"]

@@ -1,4 +1,7 @@
-"""The Dockerfile and docker-compose.yml refer only to existing files and settings, and their commands work."""
+"""The Dockerfile and docker-compose.yml refer only to existing files and settings, and their commands work.
+
+tests/deployment/ tests the other services of docker-compose.yml, and how all of them are protected.
+"""
 
 from __future__ import annotations
 
@@ -162,31 +165,30 @@ def test_environment_contains_only_settings_of_the_service() -> None:
 def test_settings_in_the_environment_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, value in {**environment(INSTRUCTIONS), **variables_of("web")}.items():
         # Compose puts the default in where the operator gives no value.
-        monkeypatch.setenv(key, re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value))
+        value = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
+        monkeypatch.setenv(key, re.sub(r"\$\{CFPLAN_HOST_NAME:\?[^}]*\}", "cfplan.example.com", value))
     settings = Settings()
     assert settings.host == "0.0.0.0"  # noqa: S104 - every address of the container
-    assert {"127.0.0.1", "localhost"} <= set(settings.accepted_hosts)
+    assert set(settings.accepted_hosts) == {"127.0.0.1", "cfplan.example.com"}
 
 
 def test_plans_are_stored_in_the_database_of_the_compose_file() -> None:
-    web, db = variables_of("web"), variables_of("db")
+    """tests/deployment/test_database.py creates this database as the image of PostgreSQL does."""
+    web = variables_of("web")
     url = database_url(web["CFPLAN_DATABASE_URL"], data_dir=Path("unused"))
     assert url.drivername == "postgresql+psycopg"
     assert url.host in COMPOSE["services"]
-    assert (url.username, url.database) == (db["POSTGRES_USER"], db["POSTGRES_DB"])
     assert url.password is None, "a password in a URL is seen where URLs are seen"
-    assert web["PGPASSWORD"] == db["POSTGRES_PASSWORD"]
     assert COMPOSE["services"]["web"]["depends_on"] == {url.host: {"condition": "service_healthy"}}
     assert "healthcheck" in COMPOSE["services"][url.host]
     assert "--migrate" in COMPOSE["services"]["web"]["command"]
 
 
-def test_image_and_compose_file_use_the_same_port() -> None:
+def test_image_and_proxy_use_the_same_port() -> None:
     port = environment(INSTRUCTIONS)["CFPLAN_PORT"]
     assert last(INSTRUCTIONS, "EXPOSE").words == [port]
-    (published,) = COMPOSE["services"]["web"]["ports"]
-    assert published.startswith("127.0.0.1:"), "published on this machine only"
-    assert published.endswith(f":{port}")
+    proxy = (ROOT / "deploy" / "nginx" / "nginx.conf").read_text(encoding="utf-8")
+    assert re.findall(r"^ +server (\S+);$", proxy, re.MULTILINE) == [f"web:{port}"]
 
 
 def test_data_is_on_a_volume_that_the_user_owns() -> None:
@@ -200,22 +202,6 @@ def test_service_does_not_run_as_root() -> None:
     user = last(INSTRUCTIONS, "USER").value
     assert user not in {"root", "0"}
     assert any(re.search(rf"useradd .*\b{user}\b", run.value) for run in instructions_named("RUN"))
-
-
-def test_every_mounted_volume_is_declared() -> None:
-    used = {
-        volume.split(":")[0]
-        for service in COMPOSE["services"].values()
-        for volume in service.get("volumes", [])
-    }
-    assert used == set(COMPOSE["volumes"])
-
-
-def test_compose_file_starts_application_and_database_and_contains_no_password() -> None:
-    usual = {name for name, service in COMPOSE["services"].items() if "profiles" not in service}
-    assert usual == {"web", "db"}
-    assert COMPOSE["services"]["db"]["image"].startswith("postgres:")
-    assert variables_of("db")["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
 
 
 def test_health_check_requests_an_existing_path() -> None:

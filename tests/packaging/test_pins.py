@@ -25,7 +25,13 @@ WANTED_BY: dict[str, list[str]] = {
     "dev": PYPROJECT["dependency-groups"]["dev"],
 }
 
-PARTS_OF = {"anyio": "fastapi", "markupsafe": "jinja2", "pydantic-core": "pydantic", "starlette": "fastapi"}
+PARTS_OF = {
+    "anyio": "fastapi",
+    "joserfc": "authlib",
+    "markupsafe": "jinja2",
+    "pydantic-core": "pydantic",
+    "starlette": "fastapi",
+}
 """Imported packages that another package declares as a dependency."""
 
 

@@ -130,11 +130,11 @@ FACILITY = (
     FormField("name", "Name", "name", required=True),
     FormField("size", "Storage", "size", hint="Such as 64G."),
     FormField("cfcc_level", "CFCC level", "whole"),
+)
+FACILITY_MORE = (
     FormField("site", "Site", "choice", options=_SITES),
     FormField("volatile", "Volatile", "yes"),
     FormField("failure_isolated", "Failure-isolated", "yes"),
-)
-FACILITY_MORE = (
     FormField("type", "TYPE", "name"),
     FormField("mfg", "MFG", "name"),
     FormField("plant", "PLANT", "name"),

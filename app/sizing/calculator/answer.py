@@ -20,6 +20,7 @@ from planner_core.provenance import Explanation
 from planner_core.sizing.storage_class_memory import Overflow, overflow_of
 from planner_core.sizing.structure_answer import StructureAnswer
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.structure_size import messages_that_fit, model_constant
 from planner_core.texts.outputs import render_output
 from planner_core.wire import Answer
 
@@ -134,6 +135,8 @@ class CalculatorResult:
     demand: str
     overflow: Overflow | None
     chart: ChartWithTable
+    empty_initsize_holds: int
+    """Messages that INITSIZE holds by the curve, for a structure without a backlog."""
     findings: tuple[Finding, ...]
     outputs: tuple[OutputTextView, ...]
     refusal: str
@@ -164,6 +167,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
         demand=_demand(form, document.structures[0].queues[0]),
         overflow=_overflow(result, form),
         chart=_chart(result),
+        empty_initsize_holds=_empty_initsize_holds(result),
         findings=result.findings,
         outputs=outputs,
         refusal=refusal,
@@ -235,16 +239,52 @@ def _member(found: Answer, path: str) -> Any:  # noqa: ANN401 - of any type
     return value
 
 
+def _message_bytes(result: PlanResult) -> int:
+    """Return the size of the messages, or of the largest one."""
+    found = result.document.structures[0].queues[0].message_bytes
+    return found if isinstance(found, int) else found.max
+
+
+def _application(result: PlanResult) -> StructureResult:
+    return next(each for each in result.structures if each.role == "application")
+
+
+def _empty_initsize_holds(result: PlanResult) -> int:
+    structure = _application(result)
+    return messages_that_fit(
+        structure.sizes.initsize_bytes, message_bytes=_message_bytes(result), curve=structure.curve
+    )
+
+
+def _first_offload(result: PlanResult) -> tuple[str, int] | None:
+    """Return the name and the threshold of the first rule that offloads the messages; None without one.
+
+    Rules with higher thresholds change nothing, because all messages have one size.
+    """
+    load = _application(result).load
+    size = _message_bytes(result)
+    # The data of larger messages is never in the structure.
+    if load is None or size > model_constant("largest_message_in_cf_bytes"):
+        return None
+    begins = [
+        (rule.threshold, f"OFFLD{number}TH")
+        for number, rule in enumerate(load.rules, start=1)
+        if rule.is_on and size > rule.size_bytes
+    ]
+    threshold, name = min(begins, default=(0, ""))
+    return (name, threshold) if name else None
+
+
 def _chart(result: PlanResult) -> ChartWithTable:
-    message_bytes = result.document.structures[0].queues[0].message_bytes
-    structure = next(each for each in result.structures if each.role == "application")
+    structure = _application(result)
     return chart_of(
         curve=structure.curve,
-        message_bytes=message_bytes if isinstance(message_bytes, int) else message_bytes.max,
+        message_bytes=_message_bytes(result),
         messages=sum(queue.messages for queue in structure.queues),
         need_bytes=structure.sizes.need_bytes,
         initsize_bytes=structure.sizes.initsize_bytes,
         size_bytes=structure.sizes.size_bytes,
+        offload=_first_offload(result),
         origin=Origin(
             structure.cfrm_name,
             f"CFCC level {result.document.cfcc_level}",
@@ -257,11 +297,10 @@ def _overflow(result: PlanResult, form: QuickForm) -> Overflow | None:
     """Return the messages for storage-class memory; None if the form asks for none."""
     if not form.overflow_messages:
         return None
-    message_bytes = result.document.structures[0].queues[0].message_bytes
-    structure = next(each for each in result.structures if each.role == "application")
+    structure = _application(result)
     return overflow_of(
         form.overflow_messages,
-        message_bytes=message_bytes if isinstance(message_bytes, int) else message_bytes.max,
+        message_bytes=_message_bytes(result),
         cfcc_level=result.document.cfcc_level,
         curve=structure.curve,
     )

@@ -18,6 +18,7 @@ CONTEXT_SIZES_BYTES = (1 * KIB, 4 * KIB, 16 * KIB, 63 * KIB)
 """Message sizes of IBM's Table 2 that are drawn faintly next to the plan's own."""
 STEPS_PER_DECADE = 24
 DECADES_SHOWN = 5
+_FULL = 100
 
 
 def chart_of(
@@ -28,9 +29,13 @@ def chart_of(
     need_bytes: int,
     initsize_bytes: int,
     size_bytes: int,
+    offload: tuple[str, int] | None = None,
     origin: Origin = NO_ORIGIN,
 ) -> ChartWithTable:
-    """Return the chart of one application structure with one message size."""
+    """Return the chart of one application structure with one message size.
+
+    `offload` is the first rule that offloads messages of this size, with its threshold in percent of INITSIZE.
+    """
     # Extends at least one decade beyond the plan, so that its point is not at the edge.
     x1 = max((math.floor(math.log10(messages)) if messages else 0) + 2, DECADES_SHOWN)
     decades = range(x1 - DECADES_SHOWN, x1 + 1)
@@ -48,6 +53,11 @@ def chart_of(
             f"On logarithmic axes, the need rises from {plain(size_for(entries=1, elements=1, curve=curve))} for an almost "
             f"empty structure. {messages} messages need {plain(need_bytes)}; INITSIZE is {plain(initsize_bytes)} and SIZE "
             f"{plain(size_bytes)}."
+            + (
+                f" Offload begins when {offload[1]} % of INITSIZE are in use ({offload[0]})."
+                if offload
+                else ""
+            )
         ),
         x_axis=Log(10 ** decades[0], 10**x1, "messages", is_decades=True),
         y_axis=Log(10.0**y0, 10.0**y1, "MiB", is_decades=True),
@@ -59,7 +69,20 @@ def chart_of(
             ),
             _line(curve, message_bytes, decades, name=f"{message_bytes} bytes"),
         ),
-        levels=tuple(Level(size / MIB, f"{name} {plain(size)}") for name, size in levels),
+        levels=(
+            *(Level(size / MIB, f"{name} {plain(size)}") for name, size in levels),
+            *(
+                (
+                    Level(
+                        initsize_bytes * offload[1] / _FULL / MIB,
+                        f"{offload[0]} {offload[1]} %",
+                        style="threshold",
+                    ),
+                )
+                if offload
+                else ()
+            ),
+        ),
         points=(spot,) if messages else (),
         origin=origin,
         width=760,

@@ -25,8 +25,10 @@ LEVELS = {"viewer": VIEWER, "planner": PLANNER, "operator": OPERATOR, "administr
 
 PUBLIC = (
     "GET /healthz",
+    "GET /readyz",
     "GET /sign-in",
     "POST /sign-in",
+    *(f"GET /sign-in/oidc{step}" for step in ("", "/again", "/callback", "/sign-out")),
     "GET /assets/plotly/plotly.min.js",
     "MOUNT /assets/swagger-ui",
     "MOUNT /static",
@@ -88,6 +90,10 @@ OF_PLANNERS = (
     "POST /usage/{qsg}/plan/into/{name}",
     "POST /cf-levels",
     "POST /cf-levels/remove",
+    "POST /api/v1/plans/{name}/versions/{number}/approval",
+    "DELETE /api/v1/plans/{name}/versions/{number}/approval",
+    "POST /plans/{name}/versions/{number}/approve",
+    "POST /plans/{name}/versions/{number}/withdraw-approval",
 )
 OF_OPERATORS = (
     "POST /api/v1/uploads",
@@ -108,6 +114,10 @@ OF_OPERATORS = (
     "POST /simulated-data/remove",
 )
 OF_ADMINISTRATORS = (
+    "GET /audit",
+    "GET /audit.csv",
+    "GET /api/v1/audit",
+    "GET /api/v1/audit/export",
     "GET /users",
     "GET /users.csv",
     "POST /users",

@@ -109,3 +109,35 @@ def test_unknown_sort_key_is_refused(app: FastAPI) -> None:
         answer = get(app, f"{address}?sort=base_bytes")
         assert answer.status == 422
         assert "It can be sorted by" in answer.json()["detail"]
+
+
+def current_on(app: FastAPI, address: str) -> list[str]:
+    """Return the coupling facilities in the list of current curves, which is the first one."""
+    return [head.text for head in shown(app, address).all("tbody")[0].all("th")]
+
+
+@pytest.mark.parametrize(
+    ("sort", "facilities"),
+    [
+        ("", ["CF01", "CF02"]),
+        ("-coupling_facility", ["CF02", "CF01"]),
+        ("-version", ["CF01", "CF02"]),
+        ("version", ["CF02", "CF01"]),
+        ("-bundle_bytes", ["CF01", "CF02"]),
+        ("bundle_bytes", ["CF02", "CF01"]),
+        # CF02 has no level and thus no published figures: it is last in both directions.
+        ("-published_base_bytes", ["CF01", "CF02"]),
+        ("published_base_bytes", ["CF01", "CF02"]),
+    ],
+)
+def test_current_curves_are_sorted_by_their_own_parameter(
+    app: FastAPI, sort: str, facilities: list[str]
+) -> None:
+    assert current_on(app, f"/curves?current={sort}") == facilities
+    assert versions_on(app, f"/curves?current={sort}") == versions_on(app, "/curves")
+
+
+def test_sorting_all_versions_keeps_the_order_of_the_current_ones(app: FastAPI) -> None:
+    links = shown(app, "/curves?current=-version").all("table")[-1].one("thead").all("a")
+    assert all("current=-version" in link["href"] for link in links)
+    assert get(app, "/curves?current=weight", accept="text/html").status == 422

@@ -426,3 +426,11 @@ def test_cfcc_level_is_used_by_the_next_run(app: FastAPI) -> None:
     with app.state.database.session(writes=False) as session:
         told = facts_of(session, app.state.settings, today=date(2026, 11, 21))
     assert told.cfcc_levels == {"CF01": 24, "CF02": 25}
+
+
+def test_structure_without_a_forecast_does_not_claim_to_have_one(fitted: FastAPI) -> None:
+    found = page(fitted, "/forecasts/SQ03/TINY")
+    assert "No forecast was possible on" in found.text
+    assert "Forecast made on" not in found.text
+    rows = {row[0]: row for row in table(page(fitted, "/forecasts"), "forecasts")[1:]}
+    assert "not yet" not in rows["TINY"]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from sqlalchemy.orm import Session
 
 from app import cli
 from app.main import create_app
+from app.nightly import repository, urgency
+from app.nightly.models import StoredForecast
 from app.settings import Settings
 from tests.app.fits.support import MADE_ON, crossing_json, daily, forecast_json, store_night
 from tests.app.fits.test_pages import page, table
@@ -185,3 +189,20 @@ def test_structures_full_over_a_week_ago_are_listed_by_their_forecast(app: FastA
     )
     found = get(app, "/api/v1/forecasts").json()["forecasts"]
     assert [(each["structure"], each["fullness"]) for each in found] == [("SOON", None), ("OLD", None)]
+
+
+def test_file_of_forecasts_is_read_in_portions(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["S1", "S2", "S3", "S4", "S5"]
+    store_night(app.state.database, forecasts=[forecast_json(structure=name) for name in names])
+    portions: list[int] = []
+    whole = repository.forecasts_by_id
+
+    def counted(session: Session, forecast_ids: Sequence[int]) -> Mapping[int, StoredForecast]:
+        portions.append(len(forecast_ids))
+        return whole(session, forecast_ids)
+
+    monkeypatch.setattr(urgency, "PORTION", 2)
+    monkeypatch.setattr(repository, "forecasts_by_id", counted)
+    found = get(app, "/forecasts.csv?sort=-structure")
+    assert [row["structure"] for row in csv.DictReader(io.StringIO(found.text))] == names[::-1]
+    assert portions == [2, 2, 1]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from tests.app.nightly.support import JOBS, settings_for
 @pytest.fixture(autouse=True)
 def stand_in_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make processes find the stand-in jobs before the real ones, and hide the settings of this machine from them."""
-    monkeypatch.setenv("PYTHONPATH", str(JOBS))
+    # The processes must import this source tree, not another one that is installed.
+    monkeypatch.setenv("PYTHONPATH", f"{JOBS}{os.pathsep}{Path(__file__).parents[3]}")
     monkeypatch.delenv("SPARK_MASTER", raising=False)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"CFPLAN_{name.upper()}", raising=False)

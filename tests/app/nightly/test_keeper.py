@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.errors import JobBusy
 from app.jobs import processes
+from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.nightly import keeper as keeping
@@ -356,9 +357,7 @@ def test_two_queued_runs_are_never_claimed_at_the_same_time(database: Database, 
     claimed = []
     for job_id in (first.job.id, second.id):
         with database.session(writes=True) as session:
-            claim = jobs.claim(
-                session, job_id, owner=f"owner {job_id}", stale=timedelta(minutes=1), at_once=99
-            )
+            claim = jobs.claim(session, job_id, owner=f"owner {job_id}", at_once=99)
             claimed.append(claim is not None)
     assert claimed == [True, False]
 
@@ -366,7 +365,7 @@ def test_two_queued_runs_are_never_claimed_at_the_same_time(database: Database, 
 def test_run_waits_for_an_upload_only_with_one_job_at_a_time(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
         upload = jobs.queue(session, "ingest")
-        assert jobs.claim(session, upload.id, owner="x", stale=timedelta(minutes=1), at_once=1) is not None
+        assert jobs.claim(session, upload.id, owner="x", at_once=1) is not None
     run = queue(database)
     assert work(database, settings, run).job.state == JobState.QUEUED
     put_days(settings, 1)
@@ -493,9 +492,8 @@ def test_no_keeper_is_started_while_a_run_of_its_kind_is_in_progress(
     with database.session(writes=True) as session:
         second = jobs.queue(session, "look_around")
         upload = jobs.queue(session, "ingest")
-        stale = timedelta(seconds=settings.job_stale_s)
-        assert jobs.waiting(session, stale=stale) == [first.job.id, upload.id]
-        assert jobs.claim(session, first.job.id, owner="x", stale=stale, at_once=9) is not None
-        assert jobs.waiting(session, stale=stale) == [upload.id]
+        assert job_rows.waiting(session) == [first.job.id, upload.id]
+        assert jobs.claim(session, first.job.id, owner="x", at_once=9) is not None
+        assert job_rows.waiting(session) == [upload.id]
         jobs.end(session, first.job.id, "x", JobState.DONE, log="")
-        assert jobs.waiting(session, stale=stale) == [second.id, upload.id]
+        assert job_rows.waiting(session) == [second.id, upload.id]

@@ -7,9 +7,10 @@ import fcntl
 import random
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -252,16 +253,32 @@ def test_command_continues_the_run_of_a_stopped_service_at_once(
 
 
 @on_sqlite
-def test_run_on_another_machine_is_taken_over_only_if_it_is_stale(
-    database: Database, settings: Settings
+@pytest.mark.parametrize("clock", [timedelta(days=-400), timedelta(0), timedelta(days=400)])
+def test_run_on_another_machine_is_taken_over_only_if_it_is_dead(
+    database: Database, settings: Settings, clock: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The clock of the other machine may be wrong."""
     from app.jobs import service as jobs
 
+    settings = settings.model_copy(update={"job_stale_s": 2.0})
+    monkeypatch.setattr(jobs, "now", lambda: datetime.now(UTC) + clock)
     put_days(settings, 1)
     run = queue(database)
     with database.session(writes=True) as session:
-        stale = timedelta(seconds=settings.job_stale_s)
-        assert jobs.claim(session, run.job.id, owner="elsewhere:1:abc", stale=stale, at_once=9) is not None
-    assert command(settings, "nightly").returncode == 3
-    let_go(database)
+        assert jobs.claim(session, run.job.id, owner="elsewhere:1:abc", at_once=9) is not None
+    is_over = threading.Event()
+
+    def beat() -> None:
+        while not is_over.wait(0.1):
+            with database.session(writes=True) as session:
+                assert jobs.beat(session, run.job.id, "elsewhere:1:abc", stage="", done=0, total=0, log="")
+
+    living = threading.Thread(target=beat)
+    living.start()
+    try:
+        assert command(settings, "nightly").returncode == 3
+    finally:
+        is_over.set()
+        living.join()
     assert command(settings, "nightly").returncode == 0
+    assert read(database, run.id).job.attempts == 2

@@ -111,6 +111,7 @@ def test_manual_run_after_the_scheduled_hour_counts_as_the_nightly_run(
 ) -> None:
     measured(database)
     work(database, timed, queue(database, Trigger.COMMAND))
+    age_jobs(database, before=AFTER)
     assert schedule.look() is False
 
 
@@ -122,6 +123,22 @@ def test_simulation_does_not_count_as_the_nightly_run(database: Database, schedu
         connection.execute(text("UPDATE job_runs SET state = 'failed'"))
     assert read(database, run.id).job.state == JobState.FAILED
     assert schedule.look() is True
+
+
+def test_run_started_while_the_clock_was_wrong_does_not_prevent_the_next_ones(
+    database: Database, schedule: Schedule, clock: Clock, timed: Settings
+) -> None:
+    measured(database)
+    put_days(timed, 1)
+    right = clock.now
+    clock.now = right + timedelta(days=400)
+    assert schedule.look() is True
+    work(database, timed, read(database, 1))
+    age_jobs(database, before=clock.now)
+    clock.now = right
+    assert schedule.look() is True
+    assert schedule.look() is False
+    assert sorted(filter(None, runs(database))) == [NIGHT, NIGHT + timedelta(days=400)]
 
 
 def test_installation_without_data_starts_no_run(database: Database, schedule: Schedule) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from app.database.engine import Database
 from app.plans import service
-from app.plans.acknowledging import acknowledge, withdraw
+from app.plans.acknowledging import acknowledge, acknowledged, withdraw, withdrawn
 from app.plans.errors import NothingToWithdraw
 from app.plans.stored import StoredVersion
 from bench.plans import bank
@@ -44,6 +47,36 @@ def test_withdrawal_from_a_general_entry_keeps_the_other_findings_acknowledged(d
     assert len(accepted(left)) == 5
     assert {each["reason"] for each in entries(left)} == {"all of them"}
     assert not [each for each in left.findings if each.code == "ACKNOWLEDGEMENT_UNUSED"]
+
+
+def with_a_note(version: StoredVersion) -> StoredVersion:
+    """Return a version in which the finding of SEPA has the severity `info`; the other five are warnings."""
+    result = version.result
+    for finding in result["findings"]:
+        if finding["code"] == CODE and finding["structure"] == "SEPA":
+            finding["severity"] = "info"
+    return replace(version, result_json=json.dumps(result))
+
+
+def test_acknowledgment_of_a_severity_keeps_other_severities_of_the_code_open(database: Database) -> None:
+    version = with_a_note(save(database))
+    every = acknowledged(version, code=CODE, reason="agreed").acknowledged
+    warnings = acknowledged(version, code=CODE, severity="warning", reason="agreed").acknowledged
+    assert (len(every), len(warnings)) == (6, 5)
+    assert {each.structure for each in every} - {each.structure for each in warnings} == {"SEPA"}
+
+
+def test_withdrawal_of_a_severity_keeps_other_severities_acknowledged(database: Database) -> None:
+    save(database)
+    version = with_a_note(acknowledge(database, "BANK", code=CODE, reason="agreed").version)
+    left = withdrawn(version, code=CODE, severity="warning").acknowledged
+    assert [each.structure for each in left] == ["SEPA"]
+
+
+def test_number_of_acknowledged_and_reopened_findings_is_returned(database: Database) -> None:
+    save(database)
+    assert acknowledge(database, "BANK", code=CODE, severity="warning", reason="agreed").findings == 6
+    assert withdraw(database, "BANK", code=CODE, structure="SEPA").findings == 1
 
 
 def test_withdrawal_keeps_entries_of_other_codes(database: Database) -> None:

@@ -272,7 +272,13 @@ def test_damaged_database_file_is_reported_with_a_message(
 def test_server_exempts_loaded_modules_from_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
     spared: list[int] = []
     gc.unfreeze()  # objects that tests/conftest.py exempts
-    monkeypatch.setattr("uvicorn.run", lambda *_, **__: spared.append(gc.get_freeze_count()))
+
+    def count(_: object) -> int:
+        spared.append(gc.get_freeze_count())
+        return 0
+
+    monkeypatch.setattr("app.serving.supervisor.Supervisor.run", count)
+    monkeypatch.setenv("CFPLAN_PORT", "0")
     try:
         assert main(["serve", "--migrate"]) == 0
     finally:

@@ -311,3 +311,20 @@ def test_overflow_without_storage_class_memory_is_a_warning(app: FastAPI) -> Non
 
 def test_answer_without_overflow_does_not_mention_it(app: FastAPI) -> None:
     assert "verflow" not in page(app, calculator(backlog_by="rate")).one(id="answer").text
+
+
+def test_structure_without_messages_shows_what_its_initsize_holds(app: FastAPI) -> None:
+    answer = page(app, calculator(messages="0"))
+    words = " ".join(answer.one("div", id="answer").text.split())
+    # 23 MiB less the base of 22 MiB: 477 messages of 1 KB, as the table of the curve lists.
+    assert "INITSIZE holds 477messages; 0.0 % in use" in words
+    assert "Size is set by the baseno messages" in words
+
+
+@pytest.mark.parametrize(
+    ("size", "label"), [("1024", "OFFLD3TH 90 %"), ("8192", "OFFLD2TH 80 %"), ("40000", "OFFLD1TH 70 %")]
+)
+def test_chart_shows_where_offload_of_the_messages_begins(app: FastAPI, size: str, label: str) -> None:
+    answer = page(app, calculator(message_bytes=size, dsgroup="MQ.SMDS.*.APP"))
+    labels = {text.text for text in answer.all("text") if "OFFLD" in text.text}
+    assert labels == {label}

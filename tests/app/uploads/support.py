@@ -158,9 +158,8 @@ def post_file(
 def finish(app: FastAPI, job_id: int = 1) -> None:
     """End a job as its keeper would."""
     database: Database = app.state.database
-    stale = timedelta(hours=1)
     with database.session(writes=True) as session:
-        assert jobs.claim(session, job_id, owner="test", stale=stale, at_once=99) is not None
+        assert jobs.claim(session, job_id, owner="test", at_once=99) is not None
         report = {"status": "stored", "files": [{"message": "342 rows were stored.", "days": [DAY]}]}
         jobs.end(
             session,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,8 +13,10 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL, event, text
+from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import batches, receive, service
 from app.uploads.repository import BatchFileRow
@@ -104,8 +108,8 @@ def test_failed_files_of_a_batch_are_read_again(database: Database, tmp_path: Pa
     assert job(database, other).state == JobState.FAILED
 
 
-def test_failed_files_are_locked_before_claims(database: Database, tmp_path: Path) -> None:
-    # Reading a single file again takes the locks in this order; the other one would be a deadlock.
+def test_claims_are_locked_before_failed_files(database: Database, tmp_path: Path) -> None:
+    # All transactions take the locks in this order; another one would be a deadlock.
     if database.is_sqlite:
         pytest.skip("SQLite has one writer")
     set_state(database, send(database, tmp_path, "text", "one"), JobState.FAILED)
@@ -115,7 +119,55 @@ def test_failed_files_are_locked_before_claims(database: Database, tmp_path: Pat
         assert service.read_failed_again(session, "one") == 1
     (row,) = (nth for nth, each in enumerate(statements) if "FOR UPDATE OF uploads" in each)
     claims = next(nth for nth, each in enumerate(statements) if "pg_advisory_xact_lock" in each)
-    assert row < claims
+    assert claims < row
+
+
+def test_form_with_several_files_and_a_repeated_read_do_not_deadlock(
+    database: Database, tmp_path: Path
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer")
+    contents = ("first", "second")
+    for content in contents:
+        set_state(database, send(database, tmp_path, content, ""), JobState.FAILED)
+
+    def try_again() -> JobBusy | None:
+        try:
+            with database.session(writes=True) as session:
+                service.read_again(session, 2, service.UploadDetails(kind="messages"))
+        except JobBusy as error:
+            return error
+        return None
+
+    with ThreadPoolExecutor(1) as pool, database.session(writes=True) as session:
+        keep_again(session, tmp_path, contents[0])
+        other = pool.submit(try_again)
+        wait_until(lambda: other.done() or waits_for_a_lock(database))
+        keep_again(session, tmp_path, contents[1])  # would wait for the row of the other transaction
+        session.commit()
+        # The form was first, so the file is already queued.
+        assert other.result(timeout=60) is not None
+    assert job(database, 3).state == job(database, 4).state == JobState.QUEUED
+
+
+def keep_again(session: Session, folder: Path, content: str) -> None:
+    said = service.UploadDetails(kind="template")
+    found = received(folder, content.encode())
+    assert not service.keep(session, found, filename="night.smf", said=said, batch="").is_new
+
+
+def waits_for_a_lock(database: Database) -> bool:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with database.engine.connect() as connection:
+        return bool(connection.execute(text(query)).scalar())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("The other transaction neither ended nor waited.")
 
 
 def test_deleted_upload_leaves_its_batch(database: Database, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,18 @@ from sqlalchemy import text
 
 from app.database.engine import Database
 from app.errors import NotFound
-from app.jobs import service
+from app.jobs import repository, service
 from app.jobs.log import HEAD_CHARACTERS, LONGEST_LINE, TAIL_CHARACTERS, Log
 from app.jobs.models import JobState
 from app.jobs.service import MOST_ATTEMPTS, Job
 from planner_core.contracts.ingest import Asks
 from tests.app.uploads.support import job, job_id_of, keep
 
-STALE = timedelta(seconds=60)
-NOTHING_IS_STALE = timedelta(days=1)
-ALL_IS_STALE = timedelta(seconds=-60)
+
+def release(database: Database, job_id: int, owner: str) -> None:
+    """Release a run, as an observer does when its keeper is dead."""
+    with database.session(writes=True) as session:
+        assert service.let_go(session, job_id, owner)
 
 
 @pytest.fixture
@@ -28,11 +29,9 @@ def job_id(database: Database, tmp_path: Path) -> int:
     return job_id_of(keep(database, tmp_path, "text"))
 
 
-def claim(
-    database: Database, job_id: int, owner: str, *, stale: timedelta = STALE, at_once: int = 1
-) -> Job | None:
+def claim(database: Database, job_id: int, owner: str, *, at_once: int = 1) -> Job | None:
     with database.session(writes=True) as session:
-        return service.claim(session, job_id, owner=owner, stale=stale, at_once=at_once)
+        return service.claim(session, job_id, owner=owner, at_once=at_once)
 
 
 def beat(database: Database, job_id: int, owner: str) -> bool:
@@ -80,9 +79,11 @@ def test_concurrent_runs_are_limited(database: Database, tmp_path: Path) -> None
 def test_run_without_heartbeats_is_taken_over_and_its_owner_notices(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     with database.session(writes=False) as session:
-        assert service.waiting(session, stale=NOTHING_IS_STALE) == []
-        assert service.waiting(session, stale=ALL_IS_STALE) == [job_id]
-    taken = claim(database, job_id, "second", stale=ALL_IS_STALE)
+        assert repository.waiting(session) == []
+    release(database, job_id, "first")
+    with database.session(writes=False) as session:
+        assert repository.waiting(session) == [job_id]
+    taken = claim(database, job_id, "second")
     assert taken is not None
     assert taken.attempts == 2
     assert not beat(database, job_id, "first")
@@ -96,8 +97,8 @@ def test_released_run_is_queued_again_at_once(database: Database, job_id: int) -
     with database.session(writes=True) as session:
         assert not service.let_go(session, job_id, "another")
         assert service.let_go(session, job_id, "first")
-        assert service.waiting(session, stale=NOTHING_IS_STALE) == [job_id]
-    assert claim(database, job_id, "second", stale=NOTHING_IS_STALE) is not None
+        assert repository.waiting(session) == [job_id]
+    assert claim(database, job_id, "second") is not None
 
 
 def test_returned_run_does_not_count_as_an_attempt(database: Database, job_id: int) -> None:
@@ -111,10 +112,11 @@ def test_returned_run_does_not_count_as_an_attempt(database: Database, job_id: i
 
 def test_repeatedly_interrupted_run_is_abandoned(database: Database, job_id: int) -> None:
     for attempt in range(MOST_ATTEMPTS):
-        claimed = claim(database, job_id, f"owner {attempt}", stale=ALL_IS_STALE)
+        claimed = claim(database, job_id, f"owner {attempt}")
         assert claimed is not None
         assert claimed.attempts == attempt + 1
-    assert claim(database, job_id, "one more", stale=ALL_IS_STALE) is None
+        release(database, job_id, f"owner {attempt}")
+    assert claim(database, job_id, "one more") is None
     found = job(database, job_id)
     assert found.state == JobState.FAILED
     assert f"interrupted {MOST_ATTEMPTS} times" in found.sentence
@@ -123,7 +125,7 @@ def test_repeatedly_interrupted_run_is_abandoned(database: Database, job_id: int
 def test_finished_run_is_never_claimed(database: Database, job_id: int) -> None:
     claim(database, job_id, "first")
     end(database, job_id, "first")
-    assert claim(database, job_id, "second", stale=ALL_IS_STALE) is None
+    assert claim(database, job_id, "second") is None
     assert claim(database, 999, "second") is None
 
 

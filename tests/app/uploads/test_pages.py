@@ -160,8 +160,8 @@ def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path:
     work(app, tmp_path)
     assert "342 rows were stored." in words(html(app, "/uploads/1"))
     entries = words(html(app, "/qsg-map"))
-    assert "SYSA CSQ1 SQ03" in entries
-    assert "SYSB CSQ2 none" in entries
+    assert "CSQ1 SYSA SQ03" in entries
+    assert "CSQ2 SYSB none" in entries
 
 
 def test_missing_time_of_a_display_is_requested_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(app: Fas
     work(app, tmp_path)
     page = html(app, "/uploads/1")
     assert "transfer it in binary" in page.one("p", id="bars-sentence").text
-    assert "Failed Details: night.smf Try again: night.smf" in words(html(app, "/uploads"))
+    assert "transfer it in binary. Details: night.smf Try again: night.smf" in words(html(app, "/uploads"))
     assert send(app, "/uploads/1/ingest", kind="cfstatus", observed_at="", zone="").status == 303
     assert "as specified" in words(html(app, "/uploads/1"))
 
@@ -200,12 +200,12 @@ def test_upload_is_deleted_from_its_page(app: FastAPI, tmp_path: Path) -> None:
 
 def test_qsg_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert send(app, "/qsg-map", system_id="sysa", queue_manager="csq1", qsg="sq03").status == 303
-    assert "SYSA CSQ1 SQ03" in words(html(app, "/qsg-map"))
+    assert "CSQ1 SYSA SQ03" in words(html(app, "/qsg-map"))
     wrong = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="")
     assert wrong.status == 422
     assert "select that the queue manager is in none" in words(read(wrong.text))
     assert send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="", none="yes").status == 303
-    assert "SYSA CSQ1 none" in words(html(app, "/qsg-map"))
+    assert "CSQ1 SYSA none" in words(html(app, "/qsg-map"))
     assert send(app, "/qsg-map/remove", system_id="SYSA", queue_manager="CSQ1").status == 303
     assert "No entries yet" in words(html(app, "/qsg-map"))
 

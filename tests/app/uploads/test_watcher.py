@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL, text
+from sqlalchemy import URL
 
 from app.database.engine import Database
 from app.jobs import processes, service
+from app.jobs.heartbeats import LONGEST_GAP_S
 from app.jobs.models import JobState
 from app.jobs.watcher import MOST_FALSE_STARTS, Watcher
 from app.settings import Settings
@@ -102,24 +103,23 @@ def test_vanished_keeper_of_an_earlier_service_is_detected(
     job_id = job_id_of(keep(database, settings.data_dir, READS))
     owner = f"{socket.gethostname()}:{2**22 - 1}:feed"  # no process has this number
     with database.session(writes=True) as session:
-        assert service.claim(session, job_id, owner=owner, stale=timedelta(hours=1), at_once=1)
+        assert service.claim(session, job_id, owner=owner, at_once=1)
     assert watching.look() == 1
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
-def test_run_on_another_machine_is_not_taken_over_while_it_sends_heartbeats(
-    database: Database, settings: Settings, watching: Watcher
+def test_hanging_keeper_is_replaced(
+    database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = job_id_of(keep(database, settings.data_dir, READS))
-    with database.session(writes=True) as session:
-        assert service.claim(
-            session, job_id, owner="another.example:1:feed", stale=timedelta(hours=1), at_once=1
-        )
-    assert watching.look() == 0
-    with database.engine.begin() as connection:
-        connection.execute(text("UPDATE job_runs SET heartbeat_at = '2020-01-01 00:00:00'"))
-    assert watching.look() == 1
+    job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
+    watching.look()
+    wait_until(lambda: job(database, job_id).stage == "decoding")
+    os.kill(watching._children[job_id].pid, signal.SIGSTOP)
+    seconds = itertools.count(0, LONGEST_GAP_S)
+    monkeypatch.setattr(watching._observer, "_clock", lambda: next(seconds))
+    wait_until(lambda: bool(watching.look()))
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
+    assert job(database, job_id).attempts == 2
 
 
 def test_runs_wait_until_missing_packages_are_installed(

@@ -162,7 +162,7 @@ def test_unexpected_error_in_a_browser_is_a_page_with_the_reference(
     answer = get(failing, "/failure", accept=BROWSER)
     assert answer.status == 500
     assert answer.media_type == "text/html"
-    (reference,) = re.findall(r"\b[0-9a-f]{12}\b", caplog.records[0].getMessage())
+    (reference,) = re.findall(r"\b[0-9a-f]{16}\b", caplog.records[0].getMessage())
     assert reference in answer.text
     assert "secret" not in answer.text
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from app.web import rendering
 from app.web.rendering import count, group_digits, mib, mib_signed, number, percent
 from planner_core.units import MIB
 
@@ -52,3 +53,30 @@ def test_kinds_of_numbers_have_the_same_markup() -> None:
         number(Fraction(12345)),
     } == {expected}
     assert percent(Fraction(1, 3)) == '<span class="n">0.4</span> <span class="u">%</span>'
+
+
+@pytest.mark.parametrize(
+    ("text", "grouped"),
+    [
+        ("It holds 1234567 messages.", ["1234567"]),
+        ("It holds 9999 messages.", []),
+        ("They need 220742.5 of 65536, or 123456.", ["220742.5", "65536", "123456"]),
+        ("MAXDEPTH(220742) and INITSIZE 451584K of Q12345 or APP.12345 on 20261121-1", []),
+        ("(65536 bytes)", ["65536"]),
+    ],
+)
+def test_numbers_of_a_sentence_are_grouped_but_not_names_and_values_of_keywords(
+    text: str, grouped: list[str]
+) -> None:
+    shown = str(rendering.sentence(text))
+    assert re.sub("<[^>]+>", "", shown) == text
+    assert [
+        re.sub("<[^>]+>", "", each) for each in re.findall(r'<span class="n">.*?</span></span>', shown)
+    ] == grouped
+
+
+def test_markup_in_a_sentence_is_escaped() -> None:
+    assert (
+        str(rendering.sentence("<b>123456"))
+        == '&lt;b&gt;<span class="n">123<span class="g">456</span></span>'
+    )

@@ -42,21 +42,32 @@ SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
 SEARCH = "/api/v1/search"
+UPLOAD_FILES = "/api/v1/upload-files"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 ACCOUNT, TOKENS, USERS = "/api/v1/account", "/api/v1/account/tokens", "/api/v1/users"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
 RUNNING = ("lint", "merge", "diff", "plan-from-running")
 WHAT_IF = [("POST", f"/api/v1/whatif/{question.verb}") for question in QUESTIONS]
+AUDIT = "/api/v1/audit"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
         ("GET", path)
-        for path in ("/healthz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
+        for path in (
+            "/healthz",
+            "/readyz",
+            "/api/v1/schema",
+            "/api/v1/reference",
+            "/api/v1/reference/{table_id}",
+        )
     ),
     *(("GET", path) for path in ("/api/v1/plans", "/api/v1/deleted-plans")),
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),
     *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
+    *((method, f"{STORED}/versions/{{number}}/approval") for method in ("GET", "POST", "DELETE")),
+    ("GET", AUDIT),
+    ("GET", f"{AUDIT}/export"),
     ("POST", f"{STORED}/restore"),
     *((method, f"{STORED}/scenarios") for method in ("GET", "POST")),
     *((method, f"{STORED}/scenarios/{{scenario}}") for method in ("GET", "PUT", "DELETE")),
@@ -71,6 +82,8 @@ OPERATIONS = [
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("DELETE", f"{UPLOADS}/{{number}}"),
     *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
+    ("GET", UPLOAD_FILES),
+    *((method, f"{UPLOAD_FILES}/{{sha256}}") for method in ("POST", "DELETE")),
     ("GET", QSG_MAP),
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
@@ -123,7 +136,7 @@ HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith(("/api/v1/plans", USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs", f"{TOKENS}/"))
+    if path.startswith(("/api/v1/plans", AUDIT, USAGE, SEARCH, f"{UPLOADS}/", "/api/v1/jobs", f"{TOKENS}/"))
     or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
     or (method, path) in HAS_BODY
 ]

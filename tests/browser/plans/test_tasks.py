@@ -48,12 +48,14 @@ def test_six_equal_warnings_are_acknowledged_at_once(page: Page) -> None:
     page.get_by_role("link", name="DSGROUP_MISSING").click()
     page.get_by_label("Reason for all DSGROUP_MISSING").fill("The data sets have the default group.")
     page.get_by_role("button", name="Acknowledge all 6").click()
-    expect(page.get_by_role("status").first).to_have_text("Acknowledged; the reason is part of the plan.")
+    expect(page.get_by_role("status").first).to_have_text(
+        "6 findings acknowledged; the reason is part of the plan."
+    )
     group = page.locator("#group-warning-DSGROUP_MISSING")
     expect(group).to_contain_text("all acknowledged")
     group.locator("summary").first.click()
     group.get_by_role("button", name="Withdraw all 6").click()
-    expect(page.get_by_text("Acknowledgment withdrawn")).to_be_visible()
+    expect(page.get_by_text("6 findings open again")).to_be_visible()
 
 
 def test_plan_of_a_bank_reads_in_one_screen(page: Page) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -383,6 +384,15 @@ LINTS: list[tuple[str, Json, Json]] = [
 def test_depth_finding_is_raised_but_not_for_its_near_miss(code: str, wrong: Json, right: Json) -> None:
     assert code in codes(**{**GOOD, **wrong})
     assert code not in codes(**{**GOOD, **right})
+
+
+def test_usage_of_maxdepths_states_whether_offload_is_included() -> None:
+    plan = {**ERA, "structures__0__queues": [{**BASE_QUEUE, **GOOD, "maxdepth": 220_742}]}
+    message = findings_of(**plan, perfmev="ENABLED")["MAXDEPTHS_ABOVE_CAPACITY"].message
+    assert re.search(
+        r"need \d+ % of INITSIZE without offload, and \d+ % of SIZE with the offload rules active", message
+    )
+    assert message.endswith("; without offload, Q1 fills INITSIZE at MAXDEPTH.")
 
 
 def test_queue_with_advised_thresholds_has_no_findings() -> None:

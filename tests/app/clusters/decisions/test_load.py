@@ -159,6 +159,9 @@ def test_sizes_that_survive_a_failure_equal_those_of_a_plan_with_that_backlog() 
     assert structure["survives"]["initsize_kib"] * 1024 == sized.sizes.initsize_bytes
     assert structure["survives"]["size_kib"] * 1024 == sized.sizes.size_bytes
     assert structure["survives"]["holds_in_initsize"] is False
+    planned = evaluate(read_object(PLAN)).structures[1].sizes
+    assert structure["survives"]["planned_initsize_kib"] * 1024 == planned.initsize_bytes
+    assert structure["survives"]["planned_size_kib"] * 1024 == planned.size_bytes
     assert "CLUSTER_FAILURE_ABOVE_INITSIZE" in codes(PLAN)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from planner_core.clusters.load import ClusterLoad
 from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
 from tests.app.web.charts.test_svg import with_class
+from tests.app.web.pages.html import read
 from tests.app.web.support import Answer, call, get, send_json
 
 DECIDE, LOAD = "/cluster/decide", "/cluster/load"
@@ -113,6 +116,19 @@ def test_steps_chart_has_a_text_description_of_the_eliminations() -> None:
     assert [shape.text for shape in values if shape.attributes["y"] == first] == ["0", "0", "ENABLED", "NO"]
 
 
+def test_step_without_eliminations_lists_the_candidates_that_remain() -> None:
+    stated: Any = {
+        "instances": [{"queue_manager": "A", "clwlrank": 1}, {"queue_manager": "B"}, {"queue_manager": "C"}]
+    }
+    steps = decision_view(answer(read_object(stated))).steps
+    ranked = next(number for number, (step, eliminated, _) in enumerate(steps) if eliminated)
+    assert [left for step, _, left in steps[:ranked] if step.reached] == [
+        "A through TO.A, B through TO.B, C through TO.C"
+    ] * ranked
+    # The step that follows eliminates nothing; only A is left, not all three.
+    assert {left for step, _, left in steps[ranked:] if step.reached} == {"A through TO.A"}
+
+
 def test_steps_chart_shows_a_limited_number_of_destinations() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
     decision = decision_view(answer(read_object({"instances": many})))
@@ -132,6 +148,22 @@ def test_load_page_shows_the_chosen_failure(app: FastAPI) -> None:
     nobody = send(app, LOAD, ("text", example_text("inventory.yaml"), None), ("fail", "<script>", None))
     assert nobody.status == 200
     assert "<script>alert" not in nobody.text
+
+
+def test_load_page_compares_the_sizes_of_the_plan_with_the_need_and_names_the_recommended_ones(
+    app: FastAPI,
+) -> None:
+    plan = clustered()
+    # 666 000 messages need 2347.1 MiB; with the target, 2929 MiB are recommended.
+    plan["structures"][0] |= {"initsize": "2300M", "size": "2400M"}
+    page = send(app, LOAD, ("text", json.dumps(plan), None)).text
+    strip = " ".join(re.sub("<[^>]+>", " ", page[page.index("Needed at least") :].split("</dl>")[0]).split())
+    assert strip == (
+        "Needed at least 2347.1 MiB to survive all failures "
+        "INITSIZE of the plan 2300.0 MiB too small , recommended: 2929.0 MiB "
+        "SIZE of the plan 2400.0 MiB holds the messages, recommended: 4394.0 MiB "
+        "Messages held 666 000 channel TO.NEWYORK unavailable"
+    )
 
 
 def test_load_page_reports_a_plan_without_clusters_and_invalid_plans(app: FastAPI) -> None:
@@ -201,3 +233,12 @@ def test_flow_to_many_instances_has_no_chart() -> None:
     (flow,) = clusters_shown(load_of(plan)).flows
     assert flow.chart == ()
     assert flow.failures
+
+
+@pytest.mark.parametrize("address", [DECIDE, LOAD])
+def test_cluster_charts_can_be_saved_with_title_and_subject(app: FastAPI, address: str) -> None:
+    page = read(get(app, address, accept="text/html").text)
+    tools = [each for each in page.all("p") if "picture-tools" in each.attributes.get("class", "")]
+    assert tools
+    assert all(each["data-title"] and each["data-subject"] and each["data-source"] for each in tools)
+    assert any("pictures.js" in script.attributes.get("src", "") for script in page.all("script"))

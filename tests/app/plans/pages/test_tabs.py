@@ -123,7 +123,8 @@ def test_filter_without_matches_says_so(browser: Browser) -> None:
 
 def test_group_is_acknowledged_in_one_version_with_one_reason(browser: Browser) -> None:
     page = acknowledge(browser)
-    assert page.path == "/plans/BANK?tab=findings&saved=acknowledged"
+    assert page.path == "/plans/BANK?tab=findings&saved=acknowledged&findings=6"
+    assert "6 findings acknowledged" in page.words
     plan = stored(browser)
     assert plan["version"] == 2
     assert [(each["code"], each["reason"]) for each in plan["document"]["acknowledged"]] == [
@@ -141,7 +142,8 @@ def test_group_of_one_structure_is_acknowledged_under_its_filter(browser: Browse
 def test_withdrawn_group_is_open_again(browser: Browser) -> None:
     acknowledge(browser)
     page = browser.post("/plans/BANK/withdraw", {**MISSING, "etag": etag(browser)})
-    assert page.path == "/plans/BANK?tab=findings&saved=withdrawn"
+    assert page.path == "/plans/BANK?tab=findings&saved=withdrawn&findings=6"
+    assert "6 findings open again" in page.words
     assert stored(browser)["document"]["acknowledged"] == []
     assert "Acknowledge all 6" in page.words
 

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from jinja2 import UndefinedError, meta, nodes
 
 from app.accounts.pages import AccountPage, PasswordPage, SignInPage, UserPage, UsersPage
+from app.audit.pages import AuditPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
@@ -53,6 +54,7 @@ from app.scenarios.pages import (
 from app.search.pages import SearchPage
 from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
+from app.uploads.file_pages import UploadFilesPage
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.usage.pages import QueuePage, UsageListPage, UsagePage
 from app.usage.plan_pages import PlanFromUsagePage
@@ -89,6 +91,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "fits/levels.html": CfLevelsPage,
     "fits/list.html": CurvesPage,
     "fleet/overview.html": OverviewPage,
+    "audit/list.html": AuditPage,
     "documentation/article.html": ArticlePage,
     "documentation/contents.html": DocumentationContentsPage,
     "errors/error.html": ErrorPage,
@@ -130,6 +133,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "scenarios/list.html": ScenariosPage,
     "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
+    "uploads/files.html": UploadFilesPage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,

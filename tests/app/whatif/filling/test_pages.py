@@ -14,7 +14,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.texts.smds_job import LOADS, smds_job
 from planner_core.whatif.recovery import recovery
 from tests.app.web.pages.html import Element, read
-from tests.app.web.support import Answer, send_json
+from tests.app.web.support import Answer, post_json, send_json
 from tests.app.whatif.placement.test_pages import page, sent, words
 from tests.planner_core.whatif.filling.plans import queue
 
@@ -160,6 +160,16 @@ def test_names_missing_from_the_plan_can_be_entered_on_the_page(app: FastAPI) ->
     assert "The plan has 2 queue managers, and 1 is named." in words(
         page(app, "/whatif/smds?plan=nameless&queue_managers=QM08")
     )
+
+
+def test_thresholds_page_shows_where_the_first_of_its_rules_begins(app: FastAPI) -> None:
+    advice = post_json(app, "/api/v1/whatif/thresholds?structure=FAST", PLAN).json()
+    steps = advice["compared"][0]["offload_steps"]
+    first = min(step["threshold"] for step in steps)
+    # The lowest threshold that any rule may have is below the first rule of this structure.
+    assert advice["lowest_threshold"] < first
+    answer = page(app, "/plans/ready/versions/1/structures/FAST/thresholds")
+    assert f"the first of these rules begins at {first} %" in words(answer)
 
 
 def test_names_are_not_requested_without_offload_to_smds(app: FastAPI) -> None:

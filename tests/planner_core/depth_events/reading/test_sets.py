@@ -101,7 +101,7 @@ def test_se1_three_messages_of_one_event_reconcile_with_its_depth() -> None:
     ]
     assert found.null_events == ("QM3",)
     assert found.missing == ()
-    assert (found.reconciliation.computed_depth, found.reconciliation.told_depth) == (800, 800)
+    assert (found.reconciliation.computed_depth, found.reconciliation.reported_depth) == (800, 800)
     assert found.reconciliation.unreconciled == 0
     assert codes(reading) == []
 
@@ -206,7 +206,7 @@ def test_captured_events_of_the_same_second_have_no_rates() -> None:
     )
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
     assert [each.reconciliation.computed_depth for each in reading.sets] == [4, 5]
-    assert [each.reconciliation.told_depth for each in reading.sets] == [4, 5]
+    assert [each.reconciliation.reported_depth for each in reading.sets] == [4, 5]
     assert [each.put_rate_per_s for each in reading.sets] == [None, None]
 
 
@@ -378,8 +378,8 @@ def test_set_after_an_unreconciled_one_begins_at_the_shown_depth() -> None:
 def test_high_q_depth_of_a_member_without_puts_is_ignored() -> None:
     """Queue Full right after Queue Depth High at MAXDEPTH, without puts in between."""
     told = EventValues("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
-    assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
-    assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
+    assert only_set(read(as_lines(told), EventContext())).reconciliation.reported_depth is None
+    assert only_set(read(as_lines(told))).reconciliation.reported_depth == 1000
 
 
 def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
@@ -387,7 +387,7 @@ def test_high_q_depth_below_the_threshold_is_reported_and_not_used() -> None:
         as_lines(EventValues("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
     )
     assert codes(reading) == ["READ_SET_HIGH_DEPTH"]
-    assert only_set(reading).reconciliation.told_depth is None
+    assert only_set(reading).reconciliation.reported_depth is None
     reading = read(
         as_lines(EventValues("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
     )

@@ -37,6 +37,6 @@ def test_given_initial_depth_is_kept_if_gets_exceed_puts() -> None:
     given = only(
         EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0, depth_before=10)}), told
     ).reconciliation
-    assert (given.computed_depth, given.told_depth, given.unreconciled) == (-20, 0, 20)
+    assert (given.computed_depth, given.reported_depth, given.unreconciled) == (-20, 0, 20)
     assumed = only(EventContext(queues={QUEUE: QueueFacts(maxdepth=1000, qdepthlo=0)}), told).reconciliation
     assert (assumed.depth_before, assumed.computed_depth, assumed.unreconciled) == (None, None, None)

@@ -157,7 +157,20 @@ def test_given_size_that_no_longer_holds_the_need_is_replaced() -> None:
     assert found.is_replaced
     # 200 000 x 2196.48 + 22 MiB = 440.95 MiB; with 10 % 485.04, so 486; times 1.5: 729.
     assert (found.after.sizes.initsize_bytes, found.after.sizes.size_bytes) == (486 * MIB, 729 * MIB)
+    assert not found.was_too_small
     assert not one(step(ask(document), "queue-managers-1"), "APP").is_replaced
+
+
+def test_given_size_that_was_too_small_before_the_step_is_distinguished() -> None:
+    document = plan()
+    document["structures"][0] |= {"initsize": "400M", "size": "600M"}  # below 430.3 MiB at level 14
+    answer = ask(document)
+    found = one(step(answer, "cfcc-25"), "APP")
+    assert (found.is_replaced, found.was_too_small) == (True, True)
+    assert found.as_json()["given_size_was_too_small"] is True
+    lines = [line for line in answer.lines() if line.startswith("  **")]
+    assert lines[0] == "  ** The given size was too small before this change, too, and was recalculated."
+    assert not [line for line in answer.lines() if line.startswith("  *  ")]
 
 
 def test_coupling_facilities_are_raised_with_the_level() -> None:

@@ -1,0 +1,105 @@
+"""The list of the audit trail, for its own page and for the history of a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from app.audit.service import Entry
+from app.paging import ListRequest, PageRequest, ResultPage, Sort
+from app.web.tables import Column, ListTable, ListView, TableCell
+
+PATH = "/audit"
+_NOTHING = "\N{EN DASH}"
+MOST_SHOWN = 8
+"""Changed fields in a row; the export has all that were stored."""
+
+
+def _who(entry: Entry) -> TableCell:
+    return TableCell(value=entry.actor, note="" if entry.actor_kind == "user" else entry.actor_kind)
+
+
+def _what(entry: Entry) -> TableCell:
+    return TableCell(value=entry.action, text=entry.words)
+
+
+def _object(entry: Entry) -> TableCell:
+    note = "" if entry.version is None else f"version {entry.version}"
+    href = f"/plans/{quote(entry.object_name)}" if entry.object_kind == "plan" else ""
+    return TableCell(value=entry.object_name, note=note, href=href)
+
+
+def details_in_words(entry: Entry) -> str:
+    """Return the details of an entry as one line."""
+    parts: list[str] = []
+    for key, value in entry.details.items():
+        if value is None or key in ("before", "after", "fields", "first", "omitted"):
+            continue
+        parts.append(f"{key.replace('_', ' ')} {_short(value)}")
+    if "before" in entry.details or "after" in entry.details:
+        sides = (entry.details.get("before"), entry.details.get("after"))
+        parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in sides))
+    fields = entry.details.get("fields") or ()
+    parts += [f"{each['at']}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
+    for each in (entry.details.get("first") or ())[:MOST_SHOWN]:
+        parts.append(" ".join(_short(part) for part in each.values() if part))
+    return "; ".join(parts)
+
+
+def _sides(field: dict[str, Any]) -> str:
+    if "before" not in field and "after" not in field:
+        return str(field.get("kind", "changed"))
+    return " → ".join(_short(field[side]) if side in field else _NOTHING for side in ("before", "after"))
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+_AT: Final[Column[Entry]] = Column(
+    key="at", title="Time", unit="UTC", kind="date", can_sort=False, read=lambda entry: entry.at
+)
+_ACTOR: Final[Column[Entry]] = Column(key="actor", title="Who", can_sort=False, read=_who)
+_ACTION: Final[Column[Entry]] = Column(key="action", title="Action", can_sort=False, read=_what)
+_DETAILS: Final[Column[Entry]] = Column(
+    key="details", title="Details", kind="words", can_sort=False, read=details_in_words
+)
+
+ENTRIES: Final = ListTable[Entry](
+    name="entries",
+    path=PATH,
+    columns=(
+        _AT,
+        _ACTOR,
+        Column(key="address", title="From", kind="name", can_sort=False, read=lambda entry: entry.address),
+        _ACTION,
+        Column(key="object", title="Object", can_sort=False, read=_object),
+        _DETAILS,
+    ),
+    sort=Sort("at", is_descending=True),
+    has_file=False,
+)
+OF_ONE_OBJECT: Final = ListTable[Entry](
+    name="entries of the plan",
+    path=PATH,
+    columns=(
+        _AT,
+        _ACTOR,
+        _ACTION,
+        Column(
+            key="version", title="Version", kind="number", can_sort=False, read=lambda entry: entry.version
+        ),
+        _DETAILS,
+    ),
+    sort=Sort("at", is_descending=True),
+    has_file=False,
+)
+"""The entries about one plan, which every viewer may see: without network addresses."""
+
+
+def view_of(entries: Sequence[Entry], table: ListTable[Entry] = ENTRIES) -> ListView:
+    """Return entries as rows of a list, in their order."""
+    request = PageRequest(per_page=max(len(entries), 1))
+    return table.view(ResultPage.of(entries, len(entries), request), ListRequest(request))

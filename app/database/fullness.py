@@ -1,0 +1,42 @@
+"""Whether there is no space left for the database or in the data folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from pathlib import Path
+
+LOWEST_FREE_BYTES = 2**20
+"""Free space below which SQLite cannot extend its files: a page, and 32 KiB of shared memory at a time."""
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = "53100"
+"""PostgreSQL's code for a full disk of the server."""
+
+
+def is_out_of_space(error: BaseException | None, folder: Path | None = None) -> bool:
+    """Return whether an error of the operating system or of a database driver means that a disk or a quota is full.
+
+    Args:
+        error: The error.
+        folder: The folder of the file of SQLite. Some of SQLite's errors do not contain the reason.
+    """
+    if isinstance(error, OSError):
+        return error.errno in NO_SPACE
+    if getattr(error, "sqlstate", None) == DISK_FULL:
+        return True
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code == sqlite3.SQLITE_FULL or (
+        code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+        and folder is not None
+        and has_no_space(folder)
+    )
+
+
+def has_no_space(folder: Path) -> bool:
+    """Return whether the file system of a folder is full. A folder that does not exist yet is not."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < LOWEST_FREE_BYTES

@@ -1,0 +1,1 @@
+"""Operation of the service: request identifiers, access log, metrics and readiness."""

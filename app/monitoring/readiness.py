@@ -1,0 +1,80 @@
+"""Whether the service can do its work: more than whether it answers, which is its health."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from anyio import CapacityLimiter, move_on_after, to_thread
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.database.engine import SCHEMA_REVISION, Database
+from app.problem_types import NOT_READY
+from app.settings import Settings
+from planner_core.errors import FieldProblem, PlannerError
+
+DATABASE_ANSWERS_WITHIN_S = 2.0
+
+
+class NotReady(PlannerError):
+    """The service cannot do its work; each problem names what it needs and does not have."""
+
+    problem = NOT_READY
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        super().__init__(" ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+async def check_ready(
+    database: Database, settings: Settings, *, is_stopping: bool, limiter: CapacityLimiter
+) -> None:
+    """Check the database, its schema, and the folders that the service writes to.
+
+    Raises:
+        NotReady: Something is missing.
+    """
+    problems = []
+    if is_stopping:
+        problems.append(FieldProblem(field="service", message="The service is stopping."))
+    revision = await _revision(database, limiter)
+    if revision is None:
+        problems.append(FieldProblem(field="database", message="The database does not answer."))
+    elif revision != SCHEMA_REVISION:
+        message = f"The tables have revision {revision or 'none'}, and this version of cfplan needs {SCHEMA_REVISION}."
+        problems.append(FieldProblem(field="schema", message=message))
+    problems += _unwritable(settings)
+    if problems:
+        raise NotReady(tuple(problems))
+
+
+async def _revision(database: Database, limiter: CapacityLimiter) -> str | None:
+    """Return the revision of the tables, empty if there are none; None if the database does not answer in time."""
+    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
+        try:
+            # The thread is abandoned when the time is over: the driver's own time limit ends it.
+            found = await to_thread.run_sync(
+                _read_revision, database, abandon_on_cancel=True, limiter=limiter
+            )
+        except (SQLAlchemyError, PlannerError, OSError):
+            return None
+        return found
+    return None
+
+
+def _read_revision(database: Database) -> str:
+    # Connecting to a missing file of SQLite would create it, and the next start would find a database without tables.
+    return "" if database.is_missing else database.revision() or ""
+
+
+def _unwritable(settings: Settings) -> Iterator[FieldProblem]:
+    """Yield the folders that cannot be written to. An object store is not checked: only jobs have its keys."""
+    folders = {"data": settings.data_dir.absolute()}
+    if "://" not in settings.history:
+        folders["history"] = Path(settings.history).absolute()
+    for name, folder in folders.items():
+        # A folder that does not exist yet is created when it is needed, in the nearest one that exists.
+        nearest = next(each for each in (folder, *folder.parents) if each.exists())
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            yield FieldProblem(field=name, message=f"The {name} folder cannot be written to.")

@@ -1,0 +1,1 @@
+"""Which packages of others an installation contains: software bill of materials, third-party notices, list of licenses."""

@@ -1,0 +1,229 @@
+"""A database that is locked or does not answer: readers go on, every request is answered, and the service recovers by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from sqlalchemy import URL
+
+from app.database import session as sessions
+from app.database.engine import Database
+from app.database.limits import OF_REQUESTS, Outage, Waits, waited_for_turn
+from app.main import create_app
+from app.settings import Settings
+from tests.app.web.support import SQ03
+from tests.serving import served
+
+THREADS = 40
+"""Threads of the service for all requests."""
+NEW = {"if-none-match": "*"}
+PATIENCE_S = 120.0
+"""Longest wait for answers, far above the limits of the service."""
+
+
+def app_on(url: URL, folder: Path) -> FastAPI:
+    return create_app(
+        Settings(database_url=url.render_as_string(hide_password=False), data_dir=folder / "data")
+    )
+
+
+@contextmanager
+def locked(database: URL) -> Iterator[None]:
+    """Hold the lock of writers, as a backup program or a stopped command does."""
+    with closing(sqlite3.connect(str(database.database), isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+
+
+@contextmanager
+def frozen(server: URL) -> Iterator[None]:
+    """Stop the processes of a PostgreSQL server: the operating system accepts connections, but nothing is answered."""
+    plain = server.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain) as connection:
+        (folder,) = connection.execute("SHOW data_directory").fetchone() or ("",)
+    pid_file = Path(folder) / "postmaster.pid"
+    if not pid_file.exists():
+        pytest.skip("the server runs on another machine")
+    postmaster = int(pid_file.read_text().split()[0])
+    stopped = [postmaster]
+    os.kill(postmaster, signal.SIGSTOP)  # before its children are listed, so that it starts no more
+    try:
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = int(stat.read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if parent == postmaster:
+                stopped.append(int(stat.parent.name))
+                os.kill(stopped[-1], signal.SIGSTOP)
+        yield
+    finally:
+        for pid in reversed(stopped):
+            os.kill(pid, signal.SIGCONT)
+
+
+class Clients:
+    """Clients that send requests at the same time."""
+
+    def __init__(self, address: str, pool: ThreadPoolExecutor) -> None:
+        self.address, self.pool = address, pool
+
+    def get(self, path: str) -> Future[httpx.Response]:
+        return self.pool.submit(httpx.get, self.address + path, timeout=PATIENCE_S)
+
+    def put(self, name: str) -> Future[httpx.Response]:
+        return self.pool.submit(
+            httpx.put, f"{self.address}/api/v1/plans/{name}", json=SQ03, headers=NEW, timeout=PATIENCE_S
+        )
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(3 * THREADS) as made:
+        yield made
+
+
+def assert_unavailable(answer: httpx.Response) -> None:
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["type"] == "/docs/problems#database-unavailable"
+    assert answer.headers["retry-after"] == "5"
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_writers_that_wait_for_a_lock_leave_threads_to_readers(
+    url: URL, tmp_path: Path, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Waits(lock_s=PATIENCE_S, pool_s=3, connect_s=3, statement_s=3, answer_s=3)
+    monkeypatch.setattr("app.main.OF_REQUESTS", patient)
+    monkeypatch.setattr(sessions, "OF_REQUESTS", patient)
+    with served(app_on(url, tmp_path)) as address, ExitStack() as lock:
+        clients = Clients(address, pool)
+        assert clients.put("P").result(PATIENCE_S).status_code == 201  # the service has started
+        lock.enter_context(locked(url))
+        writing = [clients.put(f"P{number}") for number in range(THREADS + 10)]
+        # As many writers as may write now wait for the lock; the next ones wait for their turn.
+        for path in ("/api/v1/plans", "/plans", "/static/css/cfplan.css", "/healthz"):
+            assert clients.get(path).result(PATIENCE_S).status_code == 200
+        assert not any(each.done() for each in writing), "the readers must not have waited for a writer"
+        lock.close()
+        assert [each.result(PATIENCE_S).status_code for each in writing] == [201] * len(writing)
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_requests_during_a_lock_are_answered_and_readers_succeed(
+    url: URL, tmp_path: Path, pool: ThreadPoolExecutor
+) -> None:
+    with served(app_on(url, tmp_path)) as address:
+        clients = Clients(address, pool)
+        assert clients.put("P").result(PATIENCE_S).status_code == 201
+        with locked(url):
+            writing = [clients.put(f"P{number}") for number in range(15)]
+            for each in writing:
+                assert_unavailable(each.result(PATIENCE_S))
+            assert clients.get("/api/v1/plans/P").result(PATIENCE_S).status_code == 200
+        assert clients.put("P0").result(PATIENCE_S).status_code == 201
+
+
+def test_many_writers_of_one_plan_take_turns(url: URL, tmp_path: Path, pool: ThreadPoolExecutor) -> None:
+    with served(app_on(url, tmp_path)) as address:
+        clients = Clients(address, pool)
+        answers = [each.result(PATIENCE_S) for each in [clients.put("P") for _ in range(20)]]
+    # One creates the plan, and the others find it.
+    assert sorted(each.status_code for each in answers) == [201] + 19 * [412]
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_frozen_server_is_reported_and_used_again_when_it_answers(
+    url: URL, postgres_server: URL, tmp_path: Path, pool: ThreadPoolExecutor
+) -> None:
+    with served(app_on(url, tmp_path)) as address:
+        clients = Clients(address, pool)
+        assert clients.put("P").result(PATIENCE_S).status_code == 201
+        with frozen(postgres_server):
+            waiting = [clients.put(f"P{number}") for number in range(15)]
+            waiting += [clients.get("/api/v1/plans/P") for _ in range(2 * THREADS)]
+            health = clients.get("/healthz").result(PATIENCE_S)
+            for each in waiting:
+                assert_unavailable(each.result(PATIENCE_S))
+        assert (health.status_code, health.json()["database"]) == (200, "unavailable")
+        while clients.get("/api/v1/plans/P").result(PATIENCE_S).status_code != 200:
+            pass  # until the next probe
+        assert clients.put("P0").result(PATIENCE_S).status_code == 201
+        assert clients.get("/healthz").result(PATIENCE_S).json()["database"] == "ok"
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_connections_of_requests_have_time_limits_and_those_of_jobs_have_none(url: URL) -> None:
+    found = []
+    for waits in (OF_REQUESTS, None):
+        database = Database(url) if waits is None else Database(url, waits=waits)
+        for writes in (False, True):
+            with database.session(writes=writes) as session:
+                connection = session.connection()
+                found.append(
+                    tuple(
+                        connection.exec_driver_sql(f"SHOW {name}").scalar()
+                        for name in ("statement_timeout", "lock_timeout")
+                    )
+                )
+                driver: psycopg.Connection[object] = connection.connection.driver_connection  # type: ignore[assignment]
+                assert driver.info.get_parameters()["tcp_user_timeout"] == "30000"
+        database.close()
+    assert found == [("3200ms", "3s")] * 2 + [("0", "0")] * 2
+
+
+def test_pools_of_readers_and_writers_are_separate(database: Database) -> None:
+    with database.session(writes=True) as writing:
+        writing.connection()
+        with database.session(writes=False) as reading:
+            reading.connection()
+            assert reading.get_bind().engine.pool is not writing.get_bind().engine.pool
+
+
+def test_outage_admits_one_probe_at_a_time_until_the_database_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("app.database.limits.time.monotonic", lambda: now)
+    outage = Outage()
+    assert not outage.is_refused()
+    outage.begin()
+    assert outage.is_refused()
+    now += 1.1
+    assert [outage.is_refused() for _ in range(3)] == [False, True, True]
+    now += 1.1
+    token = waited_for_turn.set(2.0)
+    assert outage.is_refused(), "a request that has waited for its turn must not wait for a probe as well"
+    waited_for_turn.reset(token)
+    outage.end()
+    assert [outage.is_refused() for _ in range(3)] == [False] * 3
+
+
+def test_routes_that_open_their_own_sessions_for_writing_wait_for_their_turn(tmp_path: Path) -> None:
+    """Uploads take their turn in `arrivals`, when the file has arrived."""
+    waits = {}
+    for route in create_app(Settings(data_dir=tmp_path)).routes:
+        if isinstance(route, APIRoute) and route.methods - sessions.SAFE_METHODS:
+            calls, waiting = set(), [route.dependant]
+            while waiting:
+                dependant = waiting.pop()
+                calls.add(dependant.call)
+                waiting += dependant.dependencies
+            waits[route.path] = sessions.write_turn in calls
+            assert waits[route.path] or sessions.get_session not in calls
+    for path in (
+        "/import-plans", "/plans/{name}/acknowledge", "/plans/{name}/withdraw", "/plans/{name}/scenarios/new",
+        "/plans/{name}/scenarios/{scenario}/edit", "/api/v1/plans/{name}",
+    ):  # fmt: skip
+        assert waits[path], path

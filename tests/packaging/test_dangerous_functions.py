@@ -1,0 +1,163 @@
+"""Functions and modules that run code, read dangerous formats, open connections or are too weak are not used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(path for package in ("app", "planner_core", "spark_jobs", "migrations") for path in (ROOT / package).rglob("*.py"))  # fmt: skip
+CALLS = frozenset({"eval", "exec", "compile", "__import__", "os.system", "os.popen", "pty.spawn"})
+"""Functions that run text as a program."""
+DESERIALIZERS = frozenset(
+    {"pickle", "marshal", "shelve", "dill", "jsonpickle", "xml", "lxml", "xmlrpc", "defusedxml"}
+)
+"""Modules that create objects which the input chooses, or read XML with its entities."""
+CLIENTS = frozenset(
+    {"httpx", "requests", "aiohttp", "urllib3", "authlib", "urllib.request", "http.client", "ftplib", "smtplib", "imaplib", "poplib", "ldap", "ldap3", "paramiko", "xmlrpc"}
+)  # fmt: skip
+"""Modules that send requests to other services."""
+MAY_CONNECT = frozenset({"app/accounts/oidc_provider.py"})
+"""The modules that use them: sign-in by OpenID Connect, with the provider in the settings."""
+WEAK_HASHES = frozenset({"hashlib.md5", "hashlib.sha1", "hashlib.new"})
+PREDICTABLE = frozenset({"spark_jobs/history/store.py", "spark_jobs/night/daily.py"})
+"""Modules that use `random`, whose numbers can be predicted: for pauses between attempts and for samples."""
+
+
+@cache
+def trees() -> list[tuple[str, ast.Module]]:
+    return [
+        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in MODULES
+    ]
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the dotted name of an expression, or an empty text."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = name_of(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def calls(tree: ast.Module) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """Return the imported modules, with all their parents."""
+    found = set()
+    for node in ast.walk(tree):
+        names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+        for name in names:
+            parts = name.split(".")
+            found |= {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return found
+
+
+def program_texts(tree: ast.Module) -> set[str]:
+    return {name_of(call.func) for call in calls(tree)} & CALLS
+
+
+def uses_a_shell(tree: ast.Module) -> bool:
+    return any(
+        keyword.arg == "shell"
+        and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+        for call in calls(tree)
+        for keyword in call.keywords
+    ) or any(
+        name_of(call.func) in {"subprocess.getoutput", "asyncio.create_subprocess_shell"}
+        for call in calls(tree)
+    )
+
+
+def test_no_text_is_run_as_a_program() -> None:
+    # re.compile has a dotted name, so that it is not the built-in function.
+    assert {path: found for path, tree in trees() if (found := program_texts(tree))} == {}
+
+
+def test_no_process_is_started_by_a_shell() -> None:
+    assert [path for path, tree in trees() if uses_a_shell(tree)] == []
+
+
+def test_no_format_creates_objects_or_resolves_entities() -> None:
+    assert {path: found for path, tree in trees() if (found := imports(tree) & DESERIALIZERS)} == {}
+
+
+def test_yaml_is_read_by_the_safe_loader_only() -> None:
+    unsafe = {
+        "yaml.load",
+        "yaml.unsafe_load",
+        "yaml.full_load",
+        "yaml.UnsafeLoader",
+        "yaml.FullLoader",
+        "yaml.Loader",
+    }
+    used = {
+        (path, name_of(node))
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and name_of(node) in unsafe
+    }
+    assert used == set()
+
+
+def test_only_the_sign_in_connects_to_other_services() -> None:
+    assert {path for path, tree in trees() if imports(tree) & CLIENTS} <= MAY_CONNECT
+
+
+def test_no_weak_hash_is_used() -> None:
+    used = {
+        path: found
+        for path, tree in trees()
+        if (
+            found := {name_of(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            & WEAK_HASHES
+        )
+    }
+    assert used == {}
+
+
+def test_predictable_random_numbers_are_used_for_pauses_and_samples_only() -> None:
+    assert {path for path, tree in trees() if "random" in imports(tree)} == PREDICTABLE
+
+
+def test_only_the_database_package_writes_sql_text_with_values() -> None:
+    """A text of SQL that contains a value is one with a placeholder of Python in it."""
+    built = re.compile(r"^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b.*", re.IGNORECASE | re.DOTALL)
+    found = set()
+    for path, tree in trees():
+        if path.startswith(("spark_jobs/", "migrations/")):  # Spark's own tables, and constants
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+                text = str(node.values[0].value)
+                if built.match(text) and re.search(r"\b(FROM|INTO|SET|WHERE)\b", text):
+                    found.add(path)
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("eval(text)", True),
+        ("re.compile(text)", False),
+        ("import os\nos.system('ls')", True),
+    ],
+)
+def test_running_a_text_is_detected(source: str, is_found: bool) -> None:
+    assert bool(program_texts(ast.parse(source))) == is_found
+
+
+def test_shell_and_imports_are_detected() -> None:
+    assert uses_a_shell(ast.parse("subprocess.run(command, shell=True)"))
+    assert not uses_a_shell(ast.parse("subprocess.run(command, shell=False)"))
+    assert {"xml", "xml.etree"} <= imports(ast.parse("from xml.etree import ElementTree"))
