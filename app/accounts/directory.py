@@ -17,10 +17,12 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions, tokens, users
+from app.accounts import tokens, users
 from app.accounts.errors import NoRole
 from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
 from app.actor import Role
+from app.audit.actions import Action
+from app.audit.recording import record
 from app.settings import Settings
 
 Claims = Mapping[str, Any]
@@ -68,7 +70,7 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
-            sessions.end_all(session, user.id)
+            users.end_sessions(session, user)
             tokens.revoke_all(session, user.id, now)
         return None
     if user is None:
@@ -84,6 +86,8 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
         raise NoRole(message)
     elif user.role != role.label:
         # The directory decides, even about the only administrator: it can appoint another one.
+        details = {"before": user.role, "after": role.label}
+        record(session, Action.USER_CHANGED, users.object_of(user), details)
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user
