@@ -310,7 +310,7 @@ class Settings(BaseSettings):
     job_stale_s: float = Field(
         default=60.0,
         ge=1,
-        description="Seconds without a heartbeat after which reading an upload is restarted.",
+        description="Seconds for which the heartbeat of a job on another machine must not change before the job is restarted.",
     )
     job_nice: int = Field(
         default=10,

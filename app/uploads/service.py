@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
-from app.database.engine import Database
+from app.database.engine import Database, DatabaseFull
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
 from app.jobs import repository as job_rows
@@ -432,7 +432,7 @@ def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: 
                     if not repository.is_wanted(own, sha256):
                         files.remove(data_dir, sha256)
                 own.commit()
-        except (DBAPIError, OSError) as error:
+        except (DBAPIError, OSError, DatabaseFull) as error:
             logger.warning("%d files of deleted uploads stay until the next cleanup: %s", len(digests), error)
 
     after_commit(session, remove)

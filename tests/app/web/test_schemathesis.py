@@ -148,7 +148,7 @@ TRIED = [
     )  # nothing bad goes into the others
 ]
 CASES_EACH, CASES_EACH_OF_ONE_INPUT, CASES_EACH_IN_SOAK = 25, 8, 250
-CASES_OF_ROLE, CASES_OF_ROLE_IN_SOAK = 1, 14
+CASES_OF_ROLE, CASES_OF_ROLE_IN_SOAK = 1, 17
 LEAST_CASES_OF_ROLES = 10_000
 """Requests of all roles together in the soak test."""
 ONE_INPUT = [
