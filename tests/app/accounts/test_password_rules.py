@@ -21,7 +21,7 @@ ACCEPTED = (
     "only small letters here",
     "UPPERCASE WITHOUT DIGITS",
     "øæå ñ 漢字仮名交じり文 🚂🌊",
-    "sails !?<>&\"'`;--%00\\n{{7*7}} harbor",
+    "sails! harbor? <lantern> & 'quiet' \"mast\";--%00",
     " with blanks at both ends ",
     "mast lantern quiet " * 4,
 )
