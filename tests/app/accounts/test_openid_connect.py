@@ -261,6 +261,16 @@ def test_confirmation_of_the_sign_in_asks_the_provider_to_sign_in_again(browser:
     assert "prompt=" not in browser.get("/sign-in/oidc").headers["location"]
 
 
+def test_confirmation_offers_the_provider_and_no_password_that_the_user_does_not_have(
+    browser: Browser,
+) -> None:
+    assert 'type="password"' in browser.get("/sign-in").text
+    assert browser.sign_in().status_code == 303
+    page = browser.get("/sign-in/confirm?next=/account").text
+    assert 'href="/sign-in/oidc/again?next=%2Faccount"' in page
+    assert 'type="password"' not in page
+
+
 def test_sign_out_ends_the_session_and_offers_to_sign_out_at_the_provider(
     provider: OpenIdProvider, browser: Browser, app: FastAPI
 ) -> None:

@@ -63,9 +63,7 @@ def test_change_without_space_gets_507_and_stores_nothing(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_file_without_space_gets_507(
-    app: FastAPI, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_file_without_space_gets_507(app: FastAPI, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     def fails(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -129,16 +127,16 @@ def test_file_that_another_process_is_about_to_fill_is_waited_for(
 ) -> None:
     path = tmp_path / "cfplan.db"
     path.touch()
-    monkeypatch.setattr("app.database.engine.time.sleep", lambda _: path.write_bytes(migrated_file.read_bytes()))
+    monkeypatch.setattr(
+        "app.database.engine.time.sleep", lambda _: path.write_bytes(migrated_file.read_bytes())
+    )
     database = Database(database_url("", data_dir=tmp_path))
     with database.session(writes=False) as session:
         assert session.execute(text("SELECT count(*) FROM plans")).scalar() == 0
     database.close()
 
 
-def test_empty_file_is_unusable_for_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_file_is_unusable_for_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.database.engine.NEW_FILE_S", 0.0)
     (tmp_path / "cfplan.db").touch()
     made = create_app(Settings(data_dir=tmp_path))

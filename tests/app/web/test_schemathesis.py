@@ -53,7 +53,13 @@ OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
         ("GET", path)
-        for path in ("/healthz", "/readyz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
+        for path in (
+            "/healthz",
+            "/readyz",
+            "/api/v1/schema",
+            "/api/v1/reference",
+            "/api/v1/reference/{table_id}",
+        )
     ),
     *(("GET", path) for path in ("/api/v1/plans", "/api/v1/deleted-plans")),
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),

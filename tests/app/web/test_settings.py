@@ -21,7 +21,11 @@ def no_settings_from_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_setting_is_described_in_code_and_on_its_page(name: str) -> None:
     assert Settings.model_fields[name].description
     default = getattr(Settings(), name)
-    shown = ",".join(default) if isinstance(default, tuple) else re.sub(r"\.0$", "", str(default or "" if isinstance(default, dict) else default))
+    shown = (
+        ",".join(default)
+        if isinstance(default, tuple)
+        else re.sub(r"\.0$", "", str(default or "" if isinstance(default, dict) else default))
+    )
     cell = f"`{shown}`" if shown else "(empty)"
     assert f"| `CFPLAN_{name.upper()}` | {cell} |" in PAGE
 

@@ -88,7 +88,9 @@ def test_torn_entry_is_moved_aside_and_its_file_ingested_again(
             History.open(history.url)
     again = History.open(history.url, create=True)
     # An empty entry is ignored, because Delta does not count it as one.
-    assert [path.name for path in Path(history.url).glob("*.torn")] == ([again.set_aside] if kept_bytes else [])
+    assert [path.name for path in Path(history.url).glob("*.torn")] == (
+        [again.set_aside] if kept_bytes else []
+    )
     assert [row["file_name"] for row in again.files()] == ["a"]
     commit(again, "b", structures=structure_rows(qest(1)))
     one = History.open(str(tmp_path / "one"), create=True)
