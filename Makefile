@@ -19,7 +19,7 @@ CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test soak bench check format findings openapi sbom licenses pins clean browser FORCE
+.PHONY: help run setup test soak bench load check format findings openapi sbom licenses pins clean browser FORCE
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,6 +37,9 @@ soak: setup browser ## run the tests that are too long for `make test`
 
 bench: setup ## run the benchmarks
 	$(BIN)/python -m bench $(ARGS)
+
+load: setup ## load the service with many users, uploads and a nightly run for five minutes (ARGS="--seconds 60 --dumps 10")
+	$(BIN)/python -m bench.load_run $(ARGS)
 
 check: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## format, lint, types, import contracts, templates
 	$(BIN)/ruff format --check .

@@ -201,10 +201,11 @@ class Call:
     def uninterrupted_commit(self) -> Iterator[None]:
         """Let a commit complete, and note it for `error`. A call that is being stopped ends before the commit."""
         with self._lock:
-            if self.stopped_at is not None:
-                _raise_in_thread(self._thread, None)
-                raise CallStopped
-            self._is_protected = True
+            is_stopped = self.stopped_at is not None
+            self._is_protected = not is_stopped
+        if is_stopped:
+            _await_pending()
+            raise CallStopped
         try:
             yield
             self.work.has_committed = True
@@ -225,26 +226,17 @@ class Call:
     def _end(self) -> None:
         with self._lock:
             self._has_ended = True
-            if self.stopped_at is not None:
-                # Otherwise the exception could be raised after this call, in the next one of the thread.
-                _raise_in_thread(self._thread, None)
-        # No exception of `stop` can be raised from here on.
+        # From here on, `stop` does nothing. What it has raised before must not reach the next call of this thread.
+        if self.stopped_at is not None:
+            with contextlib.suppress(CallStopped):
+                _await_pending()
         if self._thread and not self._is_counted:
             self._is_counted = True
             self.work.count(self, self._clock() - self._start_ns)
 
 
-_WORK: ContextVar[RequestWork | None] = ContextVar("work of the request", default=None)
-
-
-@contextlib.contextmanager
-def working(work: RequestWork | None) -> Iterator[None]:
-    """Run the calls of the block on behalf of a request, or of none."""
-    token = _WORK.set(work)
-    try:
-        yield
-    finally:
-        _WORK.reset(token)
+WORK: ContextVar[RequestWork | None] = ContextVar("work of the request", default=None)
+"""The request on whose behalf calls are made; None for calls that are not limited."""
 
 
 class Overseer:
@@ -322,11 +314,18 @@ def thread_clock(thread: int) -> Callable[[], int]:
     return lambda: min(time.monotonic_ns() - wall, time.process_time_ns() - process)
 
 
-def _raise_in_thread(thread: int, error: type[BaseException] | None) -> None:
-    """Raise an exception in a thread as soon as it runs Python code; None takes back one that was not raised yet."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
-    )
+def _raise_in_thread(thread: int, error: type[BaseException]) -> None:
+    """Raise an exception in a thread as soon as it runs Python code."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def _await_pending() -> None:
+    """Raise the exception that another thread has raised in this one, if it is still pending.
+
+    Taking it back instead would leave the interpreter's flag for pending events set, which slows down all threads.
+    """
+    for _ in range(100):  # the interpreter looks for pending exceptions at the end of each round
+        pass
 
 
 _RunSync = Callable[..., Awaitable[Any]]
@@ -340,7 +339,7 @@ def install() -> None:
 
     @functools.wraps(original)
     async def run_sync(function: Callable[..., Any], *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as the original
-        work = _WORK.get()
+        work = WORK.get()
         if work is None:
             return await original(function, *args, **options)
         return await original(Call(work, function).run, *args, **options)

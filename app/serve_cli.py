@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from app.command_line import UsageError, whole_number
@@ -82,8 +83,11 @@ def _serve(arguments: argparse.Namespace) -> int:
             f"cfplan cannot listen on {settings.host}:{settings.port}: {error.strerror or error}\n"
         )
         return CANNOT_LISTEN
-    sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
-    return supervise(application, settings, sockets)
+    with ExitStack() as opened:
+        for each in sockets:
+            opened.enter_context(each)
+        sys.stderr.write(f"cfplan serves http://{settings.host}:{sockets[0].getsockname()[1]}\n")
+        return supervise(application, settings, sockets)
 
 
 def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket.socket]) -> int:
@@ -94,7 +98,14 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     from app.monitoring.workers import shared_by_workers
     from app.serving.cores import usable_cores
     from app.serving.supervisor import Supervisor
-    from app.serving.worker import KEEP_ALIVE_S, SHUTDOWN_S, STOP_S, WorkerServer
+    from app.serving.worker import (
+        KEEP_ALIVE_S,
+        SHUTDOWN_S,
+        STOP_S,
+        WRITERS_PER_THREAD,
+        WorkerServer,
+        threads_of_each,
+    )
 
     workers = settings.workers or min(usable_cores(), MOST_WORKERS)
     config = uvicorn.Config(
@@ -111,6 +122,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
 
     def serve(link: socket.socket) -> int:
         state = application.state
+        state.write_turns.total_tokens = max(2, int(threads_of_each(workers) * WRITERS_PER_THREAD))
         server = WorkerServer(config, link, overseer=state.overseer, leader=state.leader, workers=workers)
         return server.serve_until_the_end(sockets)
 

@@ -245,7 +245,7 @@ def _print_load(found: load.Load, what: str) -> None:
             f"{kind:<18}{found.answers(kind):>9}{p50:>8.3f}{p99:>8.3f}{p50_alone:>11.3f}{p99_alone:>11.3f}{p99 / p99_alone:>8.2f}"
             f"{aim:>9.2f}{p99 / aim:>8.2f}"
         )
-    for address, (p50, p99) in found.slowest_pages().items():
+    for address, (p50, p99) in load.slowest_pages(found.together).items():
         print(f"  {p50:.3f} {p99:.3f} {address}")
     before, after = found.memory_mb
     print(

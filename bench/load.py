@@ -74,18 +74,19 @@ class Load:
         """Requests without the expected answer."""
         return [each for each in (*self.alone, *self.together) if each.error]
 
-    def slowest_pages(self) -> Mapping[str, tuple[float, float]]:
-        """Return median and 99th percentile [s] of the pages with the longest 99th percentile."""
-        times: dict[str, list[float]] = {}
-        for each in self.together:
-            if each.kind == PAGE:
-                times.setdefault(each.address, []).append(each.seconds)
-        found = {
-            address: (float(np.percentile(every, 50)), float(np.percentile(every, 99)))
-            for address, every in times.items()
-        }
-        slowest = sorted(found, key=lambda address: -found[address][1])
-        return {address: found[address] for address in slowest[:SLOW_PAGES]}
+
+def slowest_pages(answered: Sequence[Answered]) -> Mapping[str, tuple[float, float]]:
+    """Return median and 99th percentile [s] of the pages with the longest 99th percentile."""
+    times: dict[str, list[float]] = {}
+    for each in answered:
+        if each.kind == PAGE:
+            times.setdefault(each.address, []).append(each.seconds)
+    found = {
+        address: (float(np.percentile(every, 50)), float(np.percentile(every, 99)))
+        for address, every in times.items()
+    }
+    slowest = sorted(found, key=lambda address: -found[address][1])
+    return {address: found[address] for address in slowest[:SLOW_PAGES]}
 
 
 def measure(*, planners: int = PLANNERS, scripts: int = SCRIPTS, seconds: float = SECONDS) -> Load:
@@ -103,10 +104,10 @@ async def _measure(server: Server, planners: int, scripts: int, seconds: float) 
             f"/api/v1/plans/{PLAN}", json=largest(structures=STRUCTURES, queues=QUEUES), timeout=PATIENCE_S
         )
         saved.raise_for_status()
-        bodies = _bodies()
-        alone = await _ask(client, bodies, 1, 1, min(seconds, SECONDS_ALONE))
+        documents = bodies()
+        alone = await ask(client, documents, 1, 1, min(seconds, SECONDS_ALONE))
         cpu_s, memory_mb, start = server.cpu_s(), server.memory_mb(), time.perf_counter()
-        together = await _ask(client, bodies, planners, scripts, seconds)
+        together = await ask(client, documents, planners, scripts, seconds)
         return Load(
             alone,
             together,
@@ -116,21 +117,23 @@ async def _measure(server: Server, planners: int, scripts: int, seconds: float) 
         )
 
 
-def _bodies() -> Iterator[bytes]:
+def bodies() -> Iterator[bytes]:
+    """Yield documents in which every application structure differs from those before."""
     for document in variants(sq03()):
         yield json.dumps(document).encode()
 
 
-async def _ask(
-    client: httpx.AsyncClient, bodies: Iterator[bytes], planners: int, scripts: int, seconds: float
+async def ask(
+    client: httpx.AsyncClient, documents: Iterator[bytes], planners: int, scripts: int, seconds: float
 ) -> list[Answered]:
+    """Let planners and scripts use a server for some seconds, and return all requests."""
     end = time.perf_counter() + seconds
     answered: list[Answered] = []
     async with asyncio.TaskGroup() as users:
         for number in range(planners):
             users.create_task(_plan(client, random.Random(SEED + number), end, answered))  # noqa: S311 - no secret
         for number in range(scripts):
-            users.create_task(_provision(client, bodies, number / scripts / REQUESTS_PER_S, end, answered))
+            users.create_task(_provision(client, documents, number / scripts / REQUESTS_PER_S, end, answered))
     return answered
 
 

@@ -32,7 +32,7 @@ SHELVES = {
         "other-inputs", "glossary", "licenses",
     ),
     "operations": (
-        "settings", "security", "deployment", "reverse-proxy", "openid-connect", "trusted-header", "monitoring", "nightly",
+        "settings", "backup", "security", "deployment", "reverse-proxy", "openid-connect", "trusted-header", "monitoring", "nightly",
         "scale", "clusters",
     ),
     "contributing": (),
@@ -57,7 +57,7 @@ PURPOSES = {
     "how-to": "Instructions, one page for each task",
     "explanation": "Background: how results are calculated, and how reliable they are",
     "reference": "Keys, commands, addresses, findings and records to look up",
-    "operations": "Running the service: settings, security, monitoring, nightly runs, large histories",
+    "operations": "Running the service: settings, backups, security, monitoring, nightly runs, large histories",
     "contributing": "Working on cfplan itself",
     "decisions": "Reasons for the design, one record for each decision",
 }

@@ -42,7 +42,15 @@ THREADS = 40
 """Number of threads for requests of all workers together, which is also their number of database connections."""
 LEAST_THREADS = 8
 
+WRITERS_PER_THREAD = 0.25
+"""Writers wait for each other, and must leave most threads to readers."""
+
 logger = logging.getLogger("cfplan.serve")
+
+
+def threads_of_each(workers: int) -> int:
+    """Return the number of threads for requests in each worker."""
+    return max(math.ceil(THREADS / workers), LEAST_THREADS)
 
 
 class WorkerServer(uvicorn.Server):
@@ -64,7 +72,7 @@ class WorkerServer(uvicorn.Server):
         self._link = link
         self._overseer = overseer
         self._leader = leader
-        self._threads = max(math.ceil(THREADS / workers), LEAST_THREADS)
+        self._threads = threads_of_each(workers)
         self._ticked_at: float | None = None
         self._leaves_at: float | None = None
         self._ends_at = math.inf

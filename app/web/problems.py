@@ -277,6 +277,8 @@ class UnexpectedErrors:
         try:
             await self.app(scope, receive, watched_send)
         except Exception as error:  # any exception that no other handler covers
+            if has_started and isinstance(error.__cause__, PlannerError):
+                raise  # a refusal that came too late for an answer, such as the end of a stream that was stopped
             response = unexpected(Request(scope), error)
             # A second status cannot be sent, so the server closes the connection and the client sees an incomplete
             # answer.

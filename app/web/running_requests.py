@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.calls import CpuLimitExceeded, Overseer, RequestWork, ServiceStopping, working
+from app.calls import WORK, CpuLimitExceeded, Overseer, RequestWork, ServiceStopping
 from app.web.problems import problem_of, problem_response
 from planner_core.errors import PlannerError
 
-EVENT_STREAM = "text/event-stream"
+EVENT_STREAM = b"text/event-stream"
 
 
 class RunningRequests:
@@ -28,7 +27,8 @@ class RunningRequests:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        has_started = is_answered = is_event_stream = False
+        start: Message | None = None
+        is_answered = False
         overseer = self._overseer
 
         async def counted_receive() -> Message:
@@ -37,59 +37,64 @@ class RunningRequests:
             return message
 
         async def send_unless_answered(message: Message) -> None:
-            nonlocal has_started, is_event_stream
+            nonlocal start
             if is_answered:
                 return
             if message["type"] == "http.response.start":
-                has_started = True
+                start = message
                 if overseer.is_leaving or overseer.is_stopping:
                     # This process accepts no more requests, so the client must connect again for its next one.
                     message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
-                is_event_stream = (
-                    MutableHeaders(raw=list(message.get("headers", ())))
-                    .get("content-type", "")
-                    .startswith(EVENT_STREAM)
-                )
             # The layers outside compress the response, which takes time in proportion to its length.
-            with working(None):
+            token = WORK.set(None)
+            try:
                 await send(message)
+            finally:
+                WORK.reset(token)
 
         async def answer(error: PlannerError) -> None:
             nonlocal is_answered
             response = problem_response(Request(scope), problem_of(error))
             response.headers["connection"] = "close"
             is_answered = True
-            with working(None):
-                await response(scope, receive, send)
+            WORK.set(None)  # the response is not limited
+            await response(scope, receive, send)
 
         def answer_now(error: PlannerError) -> None:
             # A started response cannot be replaced; its connection ends with this process.
-            if not has_started and not is_answered:
+            if start is None and not is_answered:
                 task = asyncio.get_running_loop().create_task(answer(error))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
 
         work = RequestWork(overseer, answer_now)
         overseer.requests.add(work)
+        token = WORK.set(work)
         try:
-            with working(work):
-                await self.app(scope, counted_receive, send_unless_answered)
+            await self.app(scope, counted_receive, send_unless_answered)
         except Exception as error:
             # The handlers of the application answer most of these errors. They raise another one if a response has started.
             reason = error.__cause__ if isinstance(error, RuntimeError) else error
             if not isinstance(reason, (CpuLimitExceeded, ServiceStopping)):
                 raise
             # The server closes the connection of a response that is not complete.
-            if not has_started and not is_answered:
+            if start is None and not is_answered:
                 await answer(reason)
         except asyncio.CancelledError:
             if not overseer.is_ending or work.task is None:
                 raise
             work.task.uncancel()
-            if is_event_stream:
+            if start is not None and _is_event_stream(start):
                 # The client connects again by itself when the stream ends.
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
-            elif not has_started and not is_answered:
+            elif start is None and not is_answered:
                 await answer(work.error())
         finally:
+            WORK.reset(token)
             overseer.requests.discard(work)
+
+
+def _is_event_stream(start: Message) -> bool:
+    return any(
+        name == b"content-type" and value.startswith(EVENT_STREAM) for name, value in start.get("headers", ())
+    )

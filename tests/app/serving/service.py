@@ -21,7 +21,9 @@ from sqlalchemy import text
 from starlette.responses import Response, StreamingResponse
 
 import app.main
+from app.accounts import rights
 from app.cli import main
+from app.database.engine import DatabaseUnusable
 from app.database.session import SessionDep
 from tests.forked_on_request import fork_for_each_line
 
@@ -119,11 +121,24 @@ def _write(session: SessionDep) -> None:
     session.execute(text("CREATE TABLE half (number INTEGER)"))
 
 
+def _fail(*_: object) -> None:
+    """Fail in each worker, after the checks of the command."""
+    message = "the database is gone"
+    raise DatabaseUnusable(message)
+
+
 def _serve(line: str) -> None:
     asked = json.loads(line)
     os.environ.update(asked["environment"])
     messages = os.open(asked["messages"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(messages, 2)
+    if "TEST_FAILS" in asked["environment"]:
+        app.main._prepare = _fail  # type: ignore[assignment]
+    # Without an entry in this table, a route answers no one.
+    own: dict[str, rights.Right] = {
+        key: rights.PUBLIC for route in router.routes for key in rights.key_of(route)
+    }
+    rights.RIGHTS = {**rights.RIGHTS, **own}  # type: ignore[misc]
     original = app.main._routers
     app.main._routers = lambda: [router, *original()]
     os._exit(main(["serve", *asked["arguments"]]))
