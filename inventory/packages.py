@@ -97,7 +97,11 @@ class Package:
         if classifiers == ["BSD License"]:
             # The classifier covers both licenses; only the longer one has this condition.
             texts = " ".join(" ".join(text.split()) for _, text in self.texts)
-            return "BSD-3-Clause" if re.search(r"(?i)neither the names? of|may not be used to endorse", texts) else "BSD-2-Clause"
+            return (
+                "BSD-3-Clause"
+                if re.search(r"(?i)neither the names? of|may not be used to endorse", texts)
+                else "BSD-2-Clause"
+            )
         message = f"{self.name}: {[text[:60] for text in fields]}, {classifiers}: add its license to SPDX in inventory/packages.py"
         raise LicenseUnknown(message)
 
