@@ -32,8 +32,8 @@ SHELVES = {
         "other-inputs", "glossary", "licenses",
     ),
     "operations": (
-        "settings", "backup", "security", "deployment", "reverse-proxy", "openid-connect", "trusted-header", "monitoring", "nightly",
-        "scale", "clusters",
+        "settings", "backup", "security", "security-inventory", "asvs", "deployment", "reverse-proxy", "openid-connect",
+        "trusted-header", "monitoring", "nightly", "scale", "clusters",
     ),
     "contributing": (),
     "decisions": (),

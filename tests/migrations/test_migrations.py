@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 
 import app.database.engine as db
 from app.database.engine import (
-    DATABASE,
     SCHEMA_REVISION,
     Database,
     DatabaseUnusable,
@@ -68,7 +67,7 @@ def contents(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
 
 def fill(database: Database) -> None:
     # Not a session of the database itself, which would migrate.
-    with Session(database.engine, info={DATABASE: database}) as session:
+    with Session(database.engine) as session:
         for name in ("ONE", "TWO", "GONE"):
             service.save_plan(session, name, plan(), comment=name)
         service.save_plan(session, "TWO", plan(headroom_percent=30), if_match="*")
