@@ -28,12 +28,15 @@ COMMANDS = {
     "plan": ("Evaluate a plan document (JSON or YAML).", "app.sizing.plan_cli"),
     "schema": ("Print the JSON Schema of the plan document.", "app.sizing.plan_cli"),
     "example": ("Print an example plan document (YAML).", "app.sizing.plan_cli"),
-    "migrate": ("Migrate the tables of the database to this version of cfplan.", "app.plans.cli"),
+    "migrate": ("Migrate the tables of the database to this version of cfplan.", "app.backup.cli"),
+    "backup": ("Write everything that the service stores to one archive, while it runs.", "app.backup.cli"),
+    "restore": ("Restore an archive of cfplan backup.", "app.backup.cli"),
     "plans": (
         "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
         "app.plans.cli",
     ),
     "ingest": ("Read usage data into the usage history.", "app.uploads.ingest_cli"),
+    "uploads": ("Uploads and their files: check, register, remove.", "app.uploads.cli"),
     "history": ("Usage history: export rows, rebuild the hourly roll-ups.", "app.usage.history_cli"),
     "nightly": (
         "Fit curves, forecast usage and report findings from the whole usage history.",

@@ -17,7 +17,8 @@ from importlib import import_module
 from sqlalchemy.exc import OperationalError
 
 from app import logs
-from app.database.engine import Database, configured_url
+from app.data_folder import in_use
+from app.database.engine import Database, database_of
 from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
@@ -56,9 +57,10 @@ def main(argv: list[str] | None = None) -> int:
         if argv is None:  # in a process of its own
             # Inherited by the processes that do the work. Requests have users who wait for them.
             os.nice(settings.job_nice)
-        database = Database(configured_url(settings))
+        database = database_of(settings)
         try:
-            _carry_out(database, settings, int(arguments[0]))
+            with in_use(settings.data_dir):
+                _carry_out(database, settings, int(arguments[0]))
         finally:
             database.close()
     except (PlannerError, OperationalError) as error:

@@ -22,9 +22,10 @@ from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
-from app.database.engine import Database, DatabaseUnusable, configured_url
+from app.data_folder import in_use
+from app.database.engine import Database, DatabaseUnusable, database_of
 from app.database.fullness import has_no_space
-from app.database.limits import OF_REQUESTS
+from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
@@ -40,6 +41,7 @@ from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
+from app.plans import approval
 from app.plans import description as plans_description
 from app.plans import service as plan_store
 from app.reference import api as reference_api
@@ -124,9 +126,14 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Upgrade the schema before the first request, and close the database after the last."""
     # First, because connections to the database are counted.
-    with monitoring.joined():
-        await run_in_threadpool(_prepare, app.state.patient_database, app.state.settings)
-        app.state.database.is_prepared_by(app.state.patient_database)
+    with monitoring.joined(), in_use(app.state.settings.data_dir, creates=True):
+        # The folder is in use until the last request, so that no restore replaces the data of a running service.
+        # With connections of its own, because the statements of a migration may take longer than any other may.
+        patient = database_of(app.state.settings)
+        await run_in_threadpool(_prepare, patient, app.state.settings)
+        for database in (app.state.database, app.state.background_database):
+            database.is_prepared_by(patient)
+        patient.close()
         app.state.overseer.start()
         app.state.leader.start()
         yield
@@ -134,7 +141,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.overseer.stop()
         await run_in_threadpool(app.state.accounts.close)
         app.state.database.close()
-        app.state.patient_database.close()
+        app.state.background_database.close()
 
 
 def _prepare(database: Database, settings: Settings) -> None:
@@ -156,6 +163,7 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
+    approval.check_settings(settings)
     overseer = Overseer(settings.request_cpu_s)
     calls.install()
     app = FastAPI(
@@ -173,15 +181,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
-    url = configured_url(settings)
-    app.state.database = Database(url, waits=OF_REQUESTS)
+    app.state.database = database_of(settings, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
-    # For migrations and for the threads of the service, whose statements may take longer than a request may wait.
-    app.state.patient_database = Database(url)
+    app.state.background_database = database_of(settings, waits=OF_BACKGROUND)
     app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.oidc_provider = _oidc_provider(settings)
-    app.state.watcher = Watcher(app.state.patient_database, settings, clean_up=clean_up)
-    app.state.schedule = Schedule(app.state.patient_database, settings, on_queued=app.state.watcher.poke)
+    app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
+    app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
     app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
     app.state.overseer = overseer
     errors.install(app)

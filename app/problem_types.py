@@ -76,6 +76,7 @@ UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be accept
 JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
 REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
 FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
+FILE_IN_USE = ProblemType("file-in-use", 409, "The file belongs to an upload")
 INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is not enough space on the disk")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is not available")
 NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
@@ -91,6 +92,6 @@ PROBLEM_TYPES = (
     PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, APPROVAL_MISSING,
     APPROVAL_REFUSED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
-    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, FILE_IN_USE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
     CPU_LIMIT, SERVICE_STOPPING, UNEXPECTED,
 )  # fmt: skip

@@ -31,6 +31,7 @@ def page_routers() -> list[APIRouter]:
     from app.scenarios.pages import router as scenarios
     from app.search.pages import router as search
     from app.sizing.calculator.pages import router as quick
+    from app.uploads.file_pages import router as upload_files
     from app.uploads.pages import router as uploads
     from app.usage.pages import router as usage
     from app.usage.plan_pages import router as usage_plan
@@ -50,6 +51,7 @@ def page_routers() -> list[APIRouter]:
         sheet,
         running,
         uploads,
+        upload_files,
         usage_plan,
         take_over,
         usage,

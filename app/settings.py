@@ -22,6 +22,10 @@ class SettingsInvalid(PlannerError):
     """A setting is not valid; the message names it."""
 
 
+DEFAULT_COPIES_KEPT = 3
+"""Default number of copies of an SQLite file from before migrations."""
+
+
 class LogFormat(StrEnum):
     """The format of log lines."""
 
@@ -86,6 +90,14 @@ class Settings(BaseSettings):
         description=(
             "Database for plans, such as postgresql://cfplan@db.example.com/cfplan. If empty, the SQLite file cfplan.db in "
             "the data folder is used."
+        ),
+    )
+    migration_copies: int = Field(
+        default=DEFAULT_COPIES_KEPT,
+        ge=0,
+        le=1_000,
+        description=(
+            "Copies of the SQLite file that are kept in the data folder; one is made before each migration of its tables. 0 makes none."
         ),
     )
     database_password_file: str = Field(
@@ -298,7 +310,7 @@ class Settings(BaseSettings):
     job_stale_s: float = Field(
         default=60.0,
         ge=1,
-        description="Seconds without a heartbeat after which reading an upload is restarted.",
+        description="Seconds for which the heartbeat of a job on another machine must not change before the job is restarted.",
     )
     job_nice: int = Field(
         default=10,

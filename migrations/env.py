@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from app.database.engine import Database, database_url
+from app.database.engine import database_of
 from app.settings import Settings
 from app.tables import TABLES
 
@@ -33,6 +33,6 @@ if handed is not None:
     migrate(handed)
 else:
     settings = Settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    database = database_of(settings)
     with database.engine.begin() as opened:
         migrate(opened)

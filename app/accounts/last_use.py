@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.accounts import sessions, tokens
 from app.actor import Actor
 from app.database.engine import Database
+from planner_core.errors import PlannerError
 
 logger = logging.getLogger("cfplan.accounts")
 
@@ -53,7 +54,7 @@ class LastUses:
                     sessions.note_use(session, session_id, now)
                 if token_id is not None:
                     tokens.note_use(session, token_id, now)
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, PlannerError) as error:  # the database is busy, full or does not answer
             logger.warning("The time of the last use could not be written: %s", error)
         finally:
             self._waiting.pop(key, None)

@@ -32,7 +32,7 @@ from app.accounts.users import StoredUser
 from app.actor import ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
-from app.database.session import DatabaseDep, SessionDep
+from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
 from app.web.field_values import digits_in
@@ -141,7 +141,7 @@ def show_sign_in(request: Request, session: SessionDep) -> Response:
     return _sign_in_page(request, to, without_users=not users.has_any(session))
 
 
-@router.post(SIGN_IN)
+@router.post(SIGN_IN, dependencies=[WriteTurn])
 def send_sign_in(request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep) -> Response:
     """Sign in with a name and a password."""
     to = own_address(form.get("next", ""))
@@ -181,7 +181,7 @@ def show_confirmation(request: Request, accounts: AccountsDep) -> Response:
     return _sign_in_page(request, own_address(request.query_params.get("next", "")))
 
 
-@router.post(CONFIRM)
+@router.post(CONFIRM, dependencies=[WriteTurn])
 def send_confirmation(
     request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep
 ) -> Response:
@@ -221,7 +221,7 @@ def show_password(request: Request, accounts: AccountsDep, session: SessionDep) 
     return _password_page(request, session)
 
 
-@router.post(PASSWORD)
+@router.post(PASSWORD, dependencies=[WriteTurn])
 def change_password(
     request: Request, accounts: AccountsDep, database: DatabaseDep, form: FormDep
 ) -> Response:

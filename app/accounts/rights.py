@@ -85,6 +85,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/uploads
         GET /api/v1/uploads/{number}
         GET /api/v1/uploads/{number}/report
+        GET /api/v1/upload-files
         GET /api/v1/qsg-map
         GET /api/v1/jobs/{number}
         GET /api/v1/jobs/{number}/log
@@ -169,6 +170,7 @@ _TABLE: Mapping[Right, str] = {
         POST /plan-from-running
         GET /uploads
         GET /uploads/{upload_id}
+        GET /upload-files
         GET /qsg-map
         GET /usage
         GET /usage.csv
@@ -259,6 +261,8 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/uploads
         POST /api/v1/uploads/{number}/ingest
         DELETE /api/v1/uploads/{number}
+        POST /api/v1/upload-files/{sha256}
+        DELETE /api/v1/upload-files/{sha256}
         PUT /api/v1/qsg-map/{system_id}/{queue_manager}
         DELETE /api/v1/qsg-map/{system_id}/{queue_manager}
         POST /api/v1/nightly-runs
@@ -268,6 +272,8 @@ _TABLE: Mapping[Right, str] = {
         POST /uploads/{upload_id}/ingest
         POST /uploads/retry
         POST /uploads/{upload_id}/delete
+        POST /upload-files/register
+        POST /upload-files/remove
         POST /qsg-map
         POST /qsg-map/remove
         POST /nights

@@ -26,6 +26,8 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceEr
 from sqlalchemy.orm import Session
 
 from app import logs
+from app.data_folder import in_use
+from app.database import copies
 from app.database.fullness import is_out_of_space
 from app.database.limits import (
     PATIENT,
@@ -39,7 +41,7 @@ from app.database.limits import (
 )
 from app.database.transactions import COMMITTING
 from app.problem_types import DATABASE_UNAVAILABLE, INSUFFICIENT_STORAGE
-from app.settings import Settings, read_settings
+from app.settings import DEFAULT_COPIES_KEPT, Settings, read_settings
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "e1a7c4d9b3f6"
+SCHEMA_REVISION = "c3b8e6a1d4f7"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -149,15 +151,24 @@ def configured_url(settings: Settings) -> URL:
 class Database:
     """An engine, its schema and its sessions. Nothing is opened before it is needed."""
 
-    def __init__(self, url: URL, *, migrates: bool | None = None, waits: Waits = PATIENT) -> None:
+    def __init__(
+        self,
+        url: URL,
+        *,
+        migrates: bool | None = None,
+        waits: Waits = PATIENT,
+        copies_kept: int = DEFAULT_COPIES_KEPT,
+    ) -> None:
         """Store the arguments.
 
         Args:
             url: The database.
             migrates: Whether to upgrade the schema automatically; None means only on SQLite.
             waits: How long transactions wait.
+            copies_kept: Copies of an SQLite file made before a migration that are kept; 0 makes none.
         """
         self.url = url
+        self.copies_kept = copies_kept
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
         self._lock = threading.Lock()
@@ -243,6 +254,13 @@ class Database:
             else:
                 session.commit()
 
+    @contextmanager
+    def connection(self, *, writes: bool) -> Iterator[Connection]:
+        """Open a connection with one transaction, whatever the revision of the schema; for backups and restores."""
+        engine = self._writing if writes else self.engine
+        with engine.connect() as connection, connection.begin():
+            yield connection
+
     @property
     def is_missing(self) -> bool:
         """Whether the file of SQLite does not exist. A connection would create it."""
@@ -287,7 +305,7 @@ class Database:
     def revision(self) -> str | None:
         """Return the revision of the schema, or None if the database has no tables of cfplan."""
         with self.engine.connect() as connection:
-            return _revision(connection)
+            return revision_of(connection)
 
     def check(self) -> None:
         """Query the database, and raise the errors that a request would encounter."""
@@ -305,14 +323,14 @@ class Database:
             except OSError as error:
                 message = f"The database cannot be used: the folder {str(folder)!r} cannot be created: {error.strerror}."
                 raise DatabaseUnusable(message) from None
-        with self._migrating() as config:
+        with self._migrating(revision) as config:
             command.upgrade(config, revision)
 
     def downgrade(self, revision: str) -> None:
         """Downgrade the schema to a revision in one transaction."""
         from alembic import command
 
-        with self._migrating() as config:
+        with self._migrating(revision) as config:
             command.downgrade(config, revision)
 
     def close(self) -> None:
@@ -321,7 +339,7 @@ class Database:
         self._writing.dispose()
 
     @contextmanager
-    def _migrating(self) -> Iterator[Config]:
+    def _migrating(self, target: str) -> Iterator[Config]:
         with _MIGRATING, self._writing.connect() as connection:
             if self.is_sqlite:
                 # Rebuilding a table would otherwise empty the tables that refer to it. The pragma has no effect inside
@@ -335,6 +353,7 @@ class Database:
                             text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}
                         )
                     self._refuse_a_later_schema(connection)
+                    self._copy_before_migration(connection, target)
                     yield alembic_config(connection)
                     if self.is_sqlite and connection.execute(text("PRAGMA foreign_key_check")).first():
                         message = "The migration left rows with invalid references, so it was rolled back."
@@ -344,23 +363,45 @@ class Database:
                     raw.execute("PRAGMA foreign_keys=ON")
                     raw.close()
 
+    def _copy_before_migration(self, connection: Connection, target: str) -> None:
+        """Copy the file of SQLite. The caller's transaction keeps other processes from writing to it meanwhile."""
+        found = revision_of(connection)
+        is_file = self.is_sqlite and self.url.database not in IN_MEMORY
+        if (
+            is_file
+            and self.copies_kept
+            and found not in (None, SCHEMA_REVISION if target == "head" else target)
+        ):
+            copies.copy_before_migration(Path(str(self.url.database)), str(found), kept=self.copies_kept)
+
     def _refuse_a_later_schema(self, connection: Connection) -> None:
-        found = _revision(connection)
-        known = {script.revision for script in _scripts().walk_revisions()}
-        if found is not None and found not in known:
+        found = revision_of(connection)
+        if found is not None and not knows_revision(found):
             message = f"The database has revision {found}, which this version of cfplan does not know: a later version has used it. Install that version again, or restore a backup made before it was used."
             raise DatabaseUnusable(message)
 
     def _refuse_another_schema(self) -> None:
         with self.engine.connect() as connection:
             self._refuse_a_later_schema(connection)
-            found = _revision(connection)
+            found = revision_of(connection)
         state = f"has revision {found}" if found else "is empty"
         message = (
             f"The database {state}; this version of cfplan needs revision {SCHEMA_REVISION}. "
             "Run `cfplan migrate`, or start with `cfplan serve --migrate`."
         )
         raise DatabaseUnusable(message)
+
+
+def knows_revision(revision: str) -> bool:
+    """Return whether this version of cfplan has the migration to a revision."""
+    return revision in {script.revision for script in _scripts().walk_revisions()}
+
+
+def database_of(settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT) -> Database:
+    """Return the database that the settings name, not opened yet."""
+    return Database(
+        configured_url(settings), migrates=migrates, waits=waits, copies_kept=settings.migration_copies
+    )
 
 
 @contextmanager
@@ -375,12 +416,14 @@ def open_database(
 
     Raises:
         DatabaseUnusable: The database does not answer, or its file is damaged.
+        DataFolderBusy: The data folder is being restored.
     """
     settings = settings or read_settings()
     logs.configure_for_command(settings)
-    database = Database(configured_url(settings), migrates=migrates)
+    database = database_of(settings, migrates=migrates)
     try:
-        yield database, settings
+        with in_use(settings.data_dir):
+            yield database, settings
     except DBAPIError as error:
         if not is_unusable(error):
             raise
@@ -413,7 +456,8 @@ def alembic_config(connection: Connection | None = None) -> Config:
     return config
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of the schema, or None if the database has no tables of cfplan."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.scalar(text("SELECT version_num FROM alembic_version"))

@@ -35,6 +35,10 @@ class Waits:
 
 PATIENT: Final = Waits(lock_s=15, pool_s=30, connect_s=10)
 """For commands, migrations and jobs. Their statements may take minutes, and no one else waits for their threads."""
+OF_BACKGROUND: Final = Waits(lock_s=15, pool_s=30, connect_s=10, answer_s=60)
+"""For the threads of the service that look for jobs. The service waits for them when it stops, so they must end even if the
+database never answers.
+"""
 OF_REQUESTS: Final = Waits(lock_s=3, pool_s=3, connect_s=3, statement_s=3.2, answer_s=3.5)
 """For requests, which are answered within five seconds. Pages may already have waited a second for their turn."""
 

@@ -31,7 +31,7 @@ SHELVES = {
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
         "other-inputs", "glossary",
     ),
-    "operations": ("settings", "security", "monitoring", "nightly", "scale", "clusters"),
+    "operations": ("settings", "backup", "security", "security-inventory", "asvs", "monitoring", "nightly", "scale", "clusters"),
     "contributing": (),
     "decisions": (),
 }  # fmt: skip
@@ -54,7 +54,7 @@ PURPOSES = {
     "how-to": "Instructions, one page for each task",
     "explanation": "Background: how results are calculated, and how reliable they are",
     "reference": "Keys, commands, addresses, findings and records to look up",
-    "operations": "Running the service: settings, security, monitoring, nightly runs, large histories",
+    "operations": "Running the service: settings, backups, security, monitoring, nightly runs, large histories",
     "contributing": "Working on cfplan itself",
     "decisions": "Reasons for the design, one record for each decision",
 }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import IO, Self
 
+from app.data_folder import held_locks
 from app.jobs.starter import GRACE_S, StartedJob, Starter, end_group
 from planner_core.wire import JsonObject
 
@@ -139,7 +140,8 @@ class _OwnGroup:
             stdout=stdout,
             stderr=stderr,
             start_new_session=True,
-            pass_fds=kept_open,
+            # A process that outlives its keeper still writes, so it keeps the lock of the data folder.
+            pass_fds=(*kept_open, *held_locks()),
         )
         self.pid = self._process.pid
 

@@ -22,7 +22,7 @@ from typing import Any
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.database.engine import Database
+from app.database.engine import Database, DatabaseFull, DatabaseUnusable
 from app.jobs import processes, service
 from app.jobs.child import Child
 from app.jobs.log import Log
@@ -130,13 +130,11 @@ class Keeper(ABC):
             self._say("stopping on request: the run continues when the service is started again")
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
+        # Caused by the machine or the database: the next attempt may succeed.
+        except (OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable):
+            raise
         except PlannerError as error:
             self._end(JobState.FAILED, sentence=str(error))
-        except (
-            OSError,
-            SQLAlchemyError,
-        ):  # caused by the machine or the database: the next attempt may succeed
-            raise
         except Exception as error:  # noqa: BLE001 - an error in cfplan would only occur again
             # The log of the job has the traceback.
             logger.error("Job %d failed because of a defect: %s: %s", self._id, type(error).__name__, error)
@@ -172,10 +170,9 @@ class Keeper(ABC):
                     session, self._id, self._owner, stage=self._stage, done=self._done, total=self._total,
                     sentence=self._sentence, log=self._log_text(),
                 )  # fmt: skip
-        except (
-            OperationalError
-        ) as error:  # the database is busy or briefly unavailable: the next heartbeat may succeed
-            self._say(f"the row could not be written: {error.orig}")
+        # The database is busy, full or briefly unavailable: the next heartbeat may succeed.
+        except (OperationalError, DatabaseFull, DatabaseUnusable) as error:
+            self._say(f"the row could not be written: {getattr(error, 'orig', error)}")
         else:
             if not is_own:
                 raise LostRun

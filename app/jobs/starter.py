@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from app.data_folder import held_locks
 from app.jobs import processes
 from planner_core.contracts.starter import EXIT_CODE, LENGTH
 
@@ -104,6 +105,7 @@ def _launched(stderr: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             start_new_session=True,
+            pass_fds=held_locks(),  # as in `child`
         )
     return ours, process
 

@@ -1,4 +1,4 @@
-"""The commands `cfplan plans ...` and `cfplan migrate`, which use the database of the service without the service.
+"""The commands `cfplan plans ...`, which use the database of the service without the service.
 
 The database modules are imported when a command runs, so that other commands start quickly.
 """
@@ -27,7 +27,6 @@ from app.command_line import (
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.database.engine import Database
     from app.plans.computed import ComputedPlan
     from planner_core.document.model import PlanDocument
 
@@ -35,11 +34,6 @@ TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 WAYS_TO_PUT = "Use --if-match {etag} if the change is based on that version, or --replace to change the plan whichever version is current."
 _MOST_VERSIONS = 2**31 - 1
 WAYS_TO_IMPORT = "Use --replace to change existing plans."
-
-
-def add_migrate(migrate: argparse.ArgumentParser) -> None:
-    """Set the function of `cfplan migrate`, which has no options."""
-    migrate.set_defaults(run=_migrate)
 
 
 def add_plans(plans: argparse.ArgumentParser) -> None:
@@ -142,27 +136,6 @@ def _session(*, writes: bool) -> Iterator[Session]:
 
     with open_database() as (database, _), database.session(writes=writes) as session:
         yield session
-
-
-def _migrate(arguments: argparse.Namespace) -> int:
-    from app.database.engine import open_database
-
-    del arguments
-    with open_database() as (database, _):
-        before = _revision(database)
-        database.upgrade()
-        after = database.revision()
-    write(
-        f"The database is already at revision {after}.\n"
-        if before == after
-        else f"The database is now at revision {after}.\n"
-    )
-    return EXIT_OK
-
-
-def _revision(database: Database) -> str | None:
-    """Return the revision, without creating a database file."""
-    return None if database.is_missing else database.revision()
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import upload_invalid
 from app.uploads.qsg_map import SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
+from app.uploads.unregistered import DIGEST_PATTERN, FileCheck, check_files
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 from app.web.rendering import root_path
@@ -24,6 +25,9 @@ from planner_core.wire import copied
 UploadId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the upload.", examples=[1])]
 SystemId = Annotated[
     str, Path(pattern=f"^{SYSTEM_PATTERN}$", description="SMF identifier of the system.", examples=["SYSA"])
+]
+Digest = Annotated[
+    str, Path(pattern=f"^{DIGEST_PATTERN}$", description="SHA-256 of the file.", examples=["0" * 64])
 ]
 QueueManager = Annotated[
     str, Path(pattern=f"^{QUEUE_MANAGER_PATTERN}$", description="The queue manager.", examples=["CSQ1"])
@@ -96,7 +100,7 @@ def read_again(
     """Answer the questions of the job, override the detected kind, or retry a failed upload. Queue a new job (202)."""
     said = UploadDetails(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
-    found = service.read_again(session, number, said, qsg=qsg)
+    found = service.read_again(session, number, said, data_dir=request.app.state.settings.data_dir, qsg=qsg)
     arrivals.start_after_commit(request, session)
     return copied(answers.UploadAnswer, found)
 
@@ -106,6 +110,41 @@ def delete_upload(number: UploadId, session: SessionDep, request: Request) -> an
     """Delete an upload with its reports and remove its file. The data read from it stays in the usage history."""
     deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
     return copied(answers.UploadAnswer, deleted)
+
+
+@router.get("/upload-files", summary="Compare uploads with their files", responses=problems())
+def read_files(session: SessionDep, request: Request) -> FileCheck:
+    """Return files in the data folder that no upload has, and uploads whose file is not in the data folder.
+
+    Both appear when only the database or only the data folder was restored from a backup.
+    """
+    return check_files(session, data_dir=request.app.state.settings.data_dir)
+
+
+@router.post(
+    "/upload-files/{sha256}",
+    summary="Register a file without an upload",
+    status_code=202,
+    responses=problems(404, 409, 422),
+)
+def register_file(sha256: Digest, session: SessionDep, request: Request) -> answers.UploadAnswer:
+    """Create an upload for a file in the data folder that has none, and queue a job that reads it (202)."""
+    found = service.register(session, sha256, data_dir=request.app.state.settings.data_dir)
+    arrivals.start_after_commit(request, session)
+    return copied(answers.UploadAnswer, found)
+
+
+@router.delete(
+    "/upload-files/{sha256}",
+    summary="Remove a file without an upload",
+    status_code=204,
+    response_class=Response,
+    responses=problems(404, 409, 422),
+)
+def remove_file(sha256: Digest, session: SessionDep, request: Request) -> Response:
+    """Remove a file in the data folder that no upload needs."""
+    service.remove_unregistered(session, sha256, data_dir=request.app.state.settings.data_dir)
+    return Response(status_code=204)
 
 
 @router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())

@@ -2,6 +2,7 @@
 
     uploads/incoming/RANDOM.part    being received
     uploads/ab/abcdef...            complete: named by the SHA-256 of its bytes
+    uploads/ab/abcdef....no-upload  a mark: no upload has this file, since the time of the mark
 
 A file with its final name is always complete: it was written, synchronized, and then renamed. Files that a killed
 process left behind are removed later by the cleanup.
@@ -25,10 +26,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from app.disk import synchronize
 from app.uploads.errors import NoRoom, UploadTooLarge
 from planner_core.inputs import PREVIEW_BYTES
 
 FOLDER, INCOMING = "uploads", "incoming"
+NO_UPLOAD = ".no-upload"
 ABANDONED_AFTER_S = 3_600
 """A partial file that has not been written to for this long is abandoned."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -55,8 +58,8 @@ class StagedUpload:
         try:
             self.target.parent.mkdir(parents=True, exist_ok=True)
             self.waiting.replace(self.target)
-            _synchronise(self.target.parent)
-            _synchronise(self.target.parent.parent)
+            synchronize(self.target.parent)
+            synchronize(self.target.parent.parent)
         except OSError as error:
             raise _refusal(error) from None
 
@@ -158,8 +161,31 @@ def path_of(data_dir: Path, sha256: str) -> Path:
 
 
 def remove(data_dir: Path, sha256: str) -> None:
-    """Remove a file if it exists."""
+    """Remove a file if it exists, and the mark of a file without an upload."""
     path_of(data_dir, sha256).unlink(missing_ok=True)
+    _mark_of(data_dir, sha256).unlink(missing_ok=True)
+
+
+def without_upload_since(data_dir: Path, sha256: str) -> float:
+    """Return when a file was first found without an upload, in seconds since 1970; mark it now if it is new.
+
+    The mark is an empty file next to it. The times of the file itself say nothing: a copy may have kept them.
+    """
+    mark = _mark_of(data_dir, sha256)
+    try:
+        return mark.stat().st_mtime
+    except FileNotFoundError:
+        mark.touch()
+        return mark.stat().st_mtime
+
+
+def remove_mark(data_dir: Path, sha256: str) -> None:
+    """Remove the mark of a file that has an upload again."""
+    _mark_of(data_dir, sha256).unlink(missing_ok=True)
+
+
+def _mark_of(data_dir: Path, sha256: str) -> Path:
+    return path_of(data_dir, sha256).with_suffix(NO_UPLOAD)
 
 
 def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> int:
@@ -175,6 +201,12 @@ def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S)
     return removed
 
 
+def count_names(data_dir: Path) -> int:
+    """Return the number of complete files by their names alone."""
+    folders = (data_dir / FOLDER).glob("[0-9a-f][0-9a-f]")
+    return sum(1 for folder in folders for path in folder.iterdir() if _WHOLE.fullmatch(path.name))
+
+
 def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> Iterator[str]:
     """Return the digests of complete files of a minimum age; a newer one may not have its row yet."""
     # A file gets its name before its row is committed, so the newest ones may be about to get a row.
@@ -185,15 +217,6 @@ def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> I
                 yield path.name
         except FileNotFoundError:
             continue
-
-
-def _synchronise(folder: Path) -> None:
-    """Synchronize a folder, because a file name is on disk only when its folder is."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _refusal(error: OSError) -> Exception:

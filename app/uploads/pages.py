@@ -20,7 +20,7 @@ from app.jobs.service import Job, JobProgress, stage_title
 from app.paging import ResultPage
 from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
-from app.uploads import arrivals, batches, qsg_map, service
+from app.uploads import arrivals, batches, qsg_map, service, unregistered
 from app.uploads.amounts import amount
 from app.uploads.batches import BatchProgress
 from app.uploads.errors import upload_invalid
@@ -53,6 +53,7 @@ SAID = {
     "created": "Upload complete.",
     "identical": "This file was uploaded before, so it was not stored again. This is its page.",
     "again": "The file will be read again.",
+    "registered": "This upload was created for the file. The file will be read.",
     "retried": "The failed files will be read again.",
     "deleted": "Upload deleted. The data read from it stays in the usage history.",
     "put": "Entry saved. It applies to files that are read from now on.",
@@ -99,6 +100,7 @@ class UploadsPage(Page):
     is_one_batch: Annotated[bool, "Whether the list shows one batch only"]
     said: Annotated[str, "The last action"]
     missing: Annotated[str, "Steps needed before anything can be read; empty if none are needed"]
+    mismatches: Annotated[int, "Number of files without an upload, and of uploads without their file"]
     is_under_way: Annotated[
         bool, "Whether a file of the list waits or is being read, so that a refresh is useful"
     ]
@@ -122,6 +124,7 @@ class UploadPage(Page):
     upload: Annotated[StoredUpload, "The upload with its last job"]
     kind: Annotated[str, "Its detected kind; empty if unknown"]
     is_overruled: Annotated[bool, "Whether a user specified the kind"]
+    is_file_missing: Annotated[bool, "Whether the file should be in the data folder and is not"]
     size: Annotated[str, "Its length as text"]
     said: Annotated[str, "Confirmation of the last action"]
     state: Annotated[str, "The state of the job in a word"]
@@ -177,6 +180,7 @@ def uploads(request: Request, session: SessionDep) -> Response:
         is_one_batch=bool(batch),
         said=_said(request),
         missing=_missing(),
+        mismatches=_mismatches(request, session),
         is_under_way=any(each.waiting for each in progress)
         or any(item.job is not None and item.job.is_under_way for item in found.items),
     )
@@ -230,7 +234,8 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         said = UploadDetails(
             kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone")
         )
-        service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
+        data_dir = request.app.state.settings.data_dir
+        service.read_again(session, _id(upload_id), said, data_dir=data_dir, qsg=_groups(pairs))
     except FieldsInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
         # The page is an ordinary answer, so without this, the session would be committed after it.
@@ -319,6 +324,7 @@ def _upload(
         upload=found,
         kind=KIND_TITLES[kind] if kind else "",
         is_overruled=bool(found.kind),
+        is_file_missing=service.is_file_missing(found, data_dir=request.app.state.settings.data_dir),
         size=amount(found.size_bytes),
         said=_said(request),
         state=STATES[job.state] if job else STATES[JobState.FAILED],
@@ -464,6 +470,14 @@ def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:
 
 def _missing() -> str:
     return processes.WHAT_TO_DO if processes.missing_packages() else ""
+
+
+def _mismatches(request: Request, session: SessionDep) -> int:
+    data_dir = request.app.state.settings.data_dir
+    if not unregistered.may_differ(session, data_dir=data_dir):
+        return 0
+    found = unregistered.check_files(session, data_dir=data_dir)
+    return found.unregistered_total + found.missing_total
 
 
 def _said(request: Request) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Subquery, case, delete, func, literal_colu
 from sqlalchemy.orm import Session
 
 from app.database.ordering import Expression, ordered_by
+from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.jobs.models import JobRun, JobState
 from app.paging import Sort
@@ -180,6 +181,26 @@ def is_wanted(session: Session, sha256: str) -> bool:
     """Return whether any upload still needs the file with this digest."""
     query = select(func.count(Upload.id)).where(Upload.sha256 == sha256, Upload.removed_at.is_(None))
     return bool(session.scalars(query).one())
+
+
+def known_digests(session: Session, digests: Collection[str], *, is_wanted: bool) -> set[str]:
+    """Return those of these digests that an upload has; `is_wanted` limits them to uploads that still have their file."""
+    found: set[str] = set()
+    for portion in portions(digests):
+        query = select(Upload.sha256).where(Upload.sha256.in_(portion))
+        found.update(session.scalars(query.where(Upload.removed_at.is_(None)) if is_wanted else query))
+    return found
+
+
+def count_wanted(session: Session) -> int:
+    """Return the number of files that uploads should have."""
+    query = select(func.count(Upload.sha256.distinct())).where(Upload.removed_at.is_(None))
+    return session.scalars(query).one()
+
+
+def with_file(session: Session) -> Sequence[Upload]:
+    """Return all uploads that should have their file, oldest first."""
+    return session.scalars(select(Upload).where(Upload.removed_at.is_(None)).order_by(Upload.id)).all()
 
 
 def list_mappings(session: Session) -> Sequence[QsgMapping]:

@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
-from app.database.engine import Database
+from app.database.engine import Database, DatabaseFull
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
 from app.jobs import repository as job_rows
@@ -33,15 +33,15 @@ from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.paging import PageRequest, ResultPage, Sort
-from app.problem_types import FILE_GONE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
+from app.problem_types import FILE_GONE, FILE_IN_USE, REPORT_NOT_READY, UPLOAD_NOT_FOUND
 from app.settings import Settings
-from app.uploads import files, qsg_map, repository
+from app.uploads import files, qsg_map, repository, unregistered
 from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
-from planner_core.inputs import KINDS, Kind, KindUnknown, detect
+from planner_core.inputs import KINDS, PREVIEW_BYTES, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
 from planner_core.wire import Answer, JsonObject, copied
 
@@ -49,6 +49,12 @@ logger = logging.getLogger("cfplan.uploads")
 
 UNNAMED = "unnamed"
 NEWEST = Sort("received", is_descending=True)
+REGISTERED = "recovered"
+"""Beginning of the name of an upload whose file was found in the data folder; its own name is not known."""
+FILE_MISSING = (
+    "The file of upload {upload_id} is not in the data folder, although it was not removed: the data folder may have been "
+    "restored or moved without it. Put the file back, or upload it again."
+)
 _OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
 _UTC_NAMES = ("Z", "UTC", "GMT")
 
@@ -240,13 +246,14 @@ def _keep(session: Session, received: StagedUpload, *, filename: str, said: Uplo
 
 
 def read_again(
-    session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
-) -> StoredUpload:
+    session: Session, upload_id: int, said: UploadDetails, *, data_dir: Path,
+    qsg: Mapping[tuple[str, str], str] | None = None,
+) -> StoredUpload:  # fmt: skip
     """Store the answers to the questions of the job, or a corrected kind of data, and queue a new job.
 
     Raises:
         FieldsInvalid: An answer cannot be used.
-        NotKept: The file has been removed.
+        NotKept: The file has been removed, or is not in the data folder.
         JobBusy: A job is under way.
     """
     job_rows.hold_claims(session)
@@ -254,6 +261,8 @@ def read_again(
     if row.removed_at is not None:
         message = f"The file of upload {upload_id} was removed after it had been read; only its report is kept. Upload it again."
         raise NotKept(message, problem=FILE_GONE)
+    if is_file_missing(row, data_dir=data_dir):
+        raise NotKept(FILE_MISSING.format(upload_id=upload_id), problem=FILE_GONE)
     qsg_map.put_all(session, qsg or {})
     before = _described(row)
     _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
@@ -263,6 +272,65 @@ def read_again(
         session, Action.UPLOAD_REREAD, row, **({} if before == after else {"before": before, "after": after})
     )
     return get(session, upload_id)
+
+
+def is_file_missing(upload: Upload | StoredUpload, *, data_dir: Path) -> bool:
+    """Return whether an upload should have its file, and the data folder does not have it."""
+    return upload.removed_at is None and not files.path_of(data_dir, upload.sha256).exists()
+
+
+def register(session: Session, sha256: str, *, data_dir: Path) -> StoredUpload:
+    """Create an upload for a file in the data folder that has none, and queue a job that reads it.
+
+    Uploads that have lost the file, because it was removed after it had been read, get it back and are read again.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        JobBusy: The file has an upload, and a job is under way.
+    """
+    repository.hold_files(session)
+    path = files.path_of(data_dir, sha256)
+    if not path.is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    rows = list(repository.find_with_bytes(session, sha256))
+    if not rows:
+        with path.open("rb") as file:
+            first = file.read(PREVIEW_BYTES)
+        name = f"{REGISTERED}-{sha256[:12]}"
+        staged = StagedUpload(sha256, path.stat().st_size, first, path, path)
+        rows = [_new(staged, filename=name, said=UploadDetails())]
+        session.add(rows[0])
+        session.flush()
+    for row in rows:
+        row.removed_at = None
+        _queue_ingest(session, row.id)
+        _record(session, Action.UPLOAD_REGISTERED, row, sha256=sha256)
+    session.flush()
+    # Without the commit the mark would only be set again by the next cleanup.
+    after_commit(session, lambda: files.remove_mark(data_dir, sha256))
+    return get(session, rows[-1].id)
+
+
+def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> None:
+    """Remove a file that no upload needs.
+
+    Raises:
+        NotFound: The data folder has no such file.
+        NotKept: An upload needs it.
+    """
+    repository.hold_files(session)
+    if not files.path_of(data_dir, sha256).is_file():
+        message = f"The data folder has no uploaded file {sha256}."
+        raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    for row in repository.find_with_bytes(session, sha256):
+        if row.removed_at is None:
+            message = (
+                f"The file belongs to upload {row.id}. Delete the upload to remove it. Nothing was changed."
+            )
+            raise NotKept(message, problem=FILE_IN_USE)
+    record(session, Action.UPLOAD_FILE_REMOVED, AuditObject("upload file", sha256), {"sha256": sha256})
+    _remove_after_commit(session, [sha256], data_dir=data_dir)
 
 
 def read_failed_again(session: Session, batch: str) -> int:
@@ -303,7 +371,10 @@ def clean_up(database: Database, settings: Settings) -> None:
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
-    """Remove files of uploads that were read longer ago than `kept`, and files without a row; return their number."""
+    """Remove files of uploads that were read longer ago than `kept`; return their number.
+
+    Files without an upload are included when they were first found that long ago (`unregistered.expired`).
+    """
     repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
@@ -311,8 +382,7 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
         removed.add(row.sha256)
         _record(session, Action.UPLOAD_FILE_REMOVED, row, upload_days=kept.days, sha256=row.sha256)
     session.flush()
-    # Files without a row are included; a process that was killed before its commit leaves them.
-    removed |= set(files.whole_files(data_dir))
+    removed |= unregistered.expired(session, data_dir=data_dir, kept=kept)
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
     if unwanted:
         _remove_after_commit(session, unwanted, data_dir=data_dir)
@@ -364,7 +434,7 @@ def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: 
                     if not repository.is_wanted(own, sha256):
                         files.remove(data_dir, sha256)
                 own.commit()
-        except (DBAPIError, OSError) as error:
+        except (DBAPIError, OSError, DatabaseFull) as error:
             logger.warning("%d files of deleted uploads stay until the next cleanup: %s", len(digests), error)
 
     after_commit(session, remove)

@@ -103,6 +103,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/uploads": ("/uploads",),
     "/new-upload": ("/new-upload",),
     "/qsg-map": ("/qsg-map",),
+    "/upload-files": ("/upload-files",),
     "/usage": ("/usage",),
     "/forecasts": ("/forecasts",),
     "/curves": ("/curves",),
@@ -518,6 +519,12 @@ def open_operation(page: Page) -> None:
 TABLE = all_tables()[0].title
 
 
+def go_back_to_uploads(page: Page) -> None:
+    tab_to(page, page.locator(".crumbs").get_by_role("link", name="Uploads", exact=True))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/uploads$"))
+
+
 def go_to_upload_form(page: Page) -> None:
     press(page, "link", "Upload")
     heading(page, "Upload usage data")
@@ -559,6 +566,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/uploads": ("/uploads", go_to_upload_form),
     "/new-upload": ("/new-upload", submit_empty_upload),
     "/qsg-map": ("/qsg-map", submit_empty_group_map),
+    "/upload-files": ("/upload-files", go_back_to_uploads),
     "/usage": ("/usage", go_to_uploads),
     "/forecasts": ("/forecasts", go_to_uploads),
     "/curves": ("/curves", go_to_uploads),

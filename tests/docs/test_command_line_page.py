@@ -37,6 +37,8 @@ def options(text: str) -> set[str]:
 COMMANDS = listed(help_of(), "COMMAND")
 PARENTS = (
     "plans",
+    "uploads",
+    "audit",
     "history",
     "curves",
     "forecasts",

@@ -223,7 +223,7 @@ def test_preloaded_command_gives_the_output_of_the_installed_one(terminal: Termi
     for command in (
         "cfplan example | cfplan plan - --output policy",
         "cfplan structure --messages many",
-        "CFPLAN_DATA_DIR=here cfplan plans list; ls here",
+        "CFPLAN_DATA_DIR=here cfplan plans list; ls here/cfplan.db",
         "cfplan schema | head -n 1",
     ):
         quick, real = (

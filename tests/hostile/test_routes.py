@@ -39,11 +39,12 @@ CHANGES = {"POST", "PUT", "PATCH"}
 VALUES = {
     "{name}": "SQ03", "{scenario}": "S1", "{number}": "1", "{upload_id}": "1", "{qsg}": "SQ03",
     "{system_id}": "SYSA", "{queue_manager}": "QM01", "{coupling_facility}": "CF01",
+    "{sha256}": "0" * 64,
 }  # fmt: skip
 WITHOUT_TEXT = {
     "/api/v1/plans/{name}/restore", "/api/v1/nightly-runs", "/plans/{name}/delete", "/plans/{name}/restore",
     "/plans/{name}/scenarios/{scenario}/delete", "/uploads/{upload_id}/delete", "/nights", "/simulated-data",
-    "/simulated-data/remove",
+    "/simulated-data/remove", "/api/v1/upload-files/{sha256}",
 }  # fmt: skip
 """Routes of buttons, which have no text field; the text is sent in an unknown field."""
 FIELDS: dict[str, tuple[str, ...] | str] = {
@@ -55,6 +56,7 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/qsg-map/remove": ("system_id", "queue_manager"),
     "/uploads/{upload_id}/ingest": ("kind", "observed_at", "zone"),
     "/uploads/retry": ("batch",),
+    **dict.fromkeys(("/upload-files/register", "/upload-files/remove"), ("sha256",)),
     "/usage/{qsg}/plan": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
     "/usage/{qsg}/plan/into/{name}": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
 }

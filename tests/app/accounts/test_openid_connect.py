@@ -317,6 +317,27 @@ def test_installation_without_openid_connect_has_no_such_addresses(tmp_path: Pat
         browser.close()
 
 
+def test_sign_in_new_user_and_changed_role_are_in_the_audit_trail(
+    provider: OpenIdProvider, browser: Browser, app: FastAPI
+) -> None:
+    before = count(app, "audit_entries")
+    assert browser.sign_in().status_code == 303
+    provider.claims["groups"] = ["mq-readers"]
+    assert browser.sign_in().status_code == 303
+    provider.claims["groups"] = []
+    assert browser.sign_in().status_code == 403
+    database: Database = app.state.database
+    with database.session(writes=False) as session:
+        entries = session.execute(
+            text("SELECT actor, action, object_name FROM audit_entries ORDER BY id")
+        ).all()
+    assert [tuple(entry) for entry in entries[before:]] == [
+        ("directory", "user.created", "alice"), ("alice", "session.signed-in", "alice"),
+        ("directory", "user.changed", "alice"), ("alice", "session.signed-in", "alice"),
+        ("directory", "session.sign-in-failed", "alice"),
+    ]  # fmt: skip
+
+
 # ---- attacks --------------------------------------------------------------------------------------------------------
 
 

@@ -99,7 +99,13 @@ def test_run_with_questions_stores_nothing_and_continues_with_the_answers(
 
     assert asked.upload_id is not None
     with database.session(writes=True) as session:
-        found = uploads.read_again(session, asked.upload_id, UploadDetails(), qsg={("SYSA", "CSQ1"): "SQ03"})
+        found = uploads.read_again(
+            session,
+            asked.upload_id,
+            UploadDetails(),
+            data_dir=settings.data_dir,
+            qsg={("SYSA", "CSQ1"): "SQ03"},
+        )
     assert found.job is not None
     assert run_keeper(database, settings, found.job.id).state == JobState.DONE
     assert hours(database) == 1

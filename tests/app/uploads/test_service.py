@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,10 +26,14 @@ STALE = timedelta(seconds=60)
 
 
 def again(
-    database: Database, upload_id: int, said: UploadDetails, qsg: dict[tuple[str, str], str] | None = None
+    database: Database,
+    data_dir: Path,
+    upload_id: int,
+    said: UploadDetails,
+    qsg: dict[tuple[str, str], str] | None = None,
 ) -> None:
     with database.session(writes=True) as session:
-        service.read_again(session, upload_id, said, qsg=qsg)
+        service.read_again(session, upload_id, said, data_dir=data_dir, qsg=qsg)
 
 
 def test_file_becomes_an_upload_with_a_waiting_job(database: Database, tmp_path: Path) -> None:
@@ -104,8 +109,8 @@ def test_another_zone_changes_the_instant_and_may_match_an_existing_upload(
     for outcome in (there, other):
         set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(FieldsInvalid, match=f"Upload {there.upload.id} has the same text"):
-        again(database, other.upload.id, UploadDetails(zone="+01:00"))
-    again(database, other.upload.id, UploadDetails(zone="+02:00"))
+        again(database, tmp_path, other.upload.id, UploadDetails(zone="+01:00"))
+    again(database, tmp_path, other.upload.id, UploadDetails(zone="+02:00"))
     with database.session(writes=False) as session:
         assert service.get(session, other.upload.id).observed_utc == "2024-11-21T11:00:00Z"
 
@@ -148,7 +153,7 @@ def test_zone_of_a_stored_time_cannot_be_removed(database: Database, tmp_path: P
     outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(FieldsInvalid, match="time zone of that time"):
-        again(database, outcome.upload.id, UploadDetails(zone=""))
+        again(database, tmp_path, outcome.upload.id, UploadDetails(zone=""))
 
 
 def test_unreadable_file_is_read_again_when_uploaded_again(database: Database, tmp_path: Path) -> None:
@@ -234,7 +239,13 @@ def test_time_and_zone_are_normalized(said: UploadDetails, meant: tuple[str | No
 def test_answers_are_stored_in_the_map_and_the_file_is_read_again(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
-    again(database, outcome.upload.id, UploadDetails(), {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""})
+    again(
+        database,
+        tmp_path,
+        outcome.upload.id,
+        UploadDetails(),
+        {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""},
+    )
     with database.session(writes=False) as session:
         assert qsg_map.as_arguments(session) == ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="]
         found = service.get(session, outcome.upload.id)
@@ -247,7 +258,9 @@ def test_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> N
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
     with pytest.raises(FieldsInvalid):
-        again(database, outcome.upload.id, UploadDetails(zone="nowhere"), {("SYSA", "CSQ1"): "SQ03"})
+        again(
+            database, tmp_path, outcome.upload.id, UploadDetails(zone="nowhere"), {("SYSA", "CSQ1"): "SQ03"}
+        )
     with database.session(writes=False) as session:
         assert qsg_map.as_arguments(session) == []
         assert jobs.get(session, job_id_of(outcome)).state == JobState.ASKS
@@ -256,10 +269,10 @@ def test_invalid_answer_changes_nothing(database: Database, tmp_path: Path) -> N
 def test_upload_being_read_cannot_be_read_again_or_deleted(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     with pytest.raises(JobBusy):
-        again(database, outcome.upload.id, UploadDetails())
+        again(database, tmp_path, outcome.upload.id, UploadDetails())
     set_state(database, job_id_of(outcome), JobState.RUNNING)
     with pytest.raises(JobBusy):
-        again(database, outcome.upload.id, UploadDetails())
+        again(database, tmp_path, outcome.upload.id, UploadDetails())
     with pytest.raises(JobBusy):
         delete(database, outcome.upload.id, tmp_path)
     assert len(whole_files(tmp_path)) == 1
@@ -323,20 +336,30 @@ def test_old_files_are_removed_and_their_uploads_stay_listed(database: Database,
         assert service.get(session, uploads["old"].upload.id).removed_at is not None
         assert service.get(session, uploads["young"].upload.id).removed_at is None
     with pytest.raises(NotKept, match="was removed after it had been read"):
-        again(database, uploads["old"].upload.id, UploadDetails())
+        again(database, tmp_path, uploads["old"].upload.id, UploadDetails())
     back = keep(database, tmp_path, "old")  # brought again, it is there again
     assert back.upload.removed_at is None
     assert len(whole_files(tmp_path)) == 3
 
 
-def test_file_without_a_row_is_removed_after_a_while(database: Database, tmp_path: Path) -> None:
+def test_file_without_an_upload_is_removed_a_week_after_it_was_found(
+    database: Database, tmp_path: Path
+) -> None:
     orphan = placed(tmp_path, b"orphan")
     with database.session(writes=True) as session:
         assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 0
-    os.utime(files.path_of(tmp_path, orphan.sha256), (1, 1))
+    path = files.path_of(tmp_path, orphan.sha256)
+    os.utime(path, (1, 1))
     with database.session(writes=True) as session:
+        assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 0
+    mark = path.with_name(f"{path.name}{files.NO_UPLOAD}")
+    eight_days_ago = time.time() - 8 * 86_400
+    os.utime(mark, (eight_days_ago, eight_days_ago))
+    with database.session(writes=True) as session:
+        assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(days=30)) == 0
         assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 1
     assert whole_files(tmp_path) == []
+    assert not mark.exists()
 
 
 def test_uploads_are_listed_newest_first_a_page_at_a_time(database: Database, tmp_path: Path) -> None:

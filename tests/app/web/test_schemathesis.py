@@ -42,6 +42,7 @@ SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
 SEARCH = "/api/v1/search"
+UPLOAD_FILES = "/api/v1/upload-files"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 ACCOUNT, TOKENS, USERS = "/api/v1/account", "/api/v1/account/tokens", "/api/v1/users"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
@@ -81,6 +82,8 @@ OPERATIONS = [
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("DELETE", f"{UPLOADS}/{{number}}"),
     *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
+    ("GET", UPLOAD_FILES),
+    *((method, f"{UPLOAD_FILES}/{{sha256}}") for method in ("POST", "DELETE")),
     ("GET", QSG_MAP),
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
@@ -145,7 +148,7 @@ TRIED = [
     )  # nothing bad goes into the others
 ]
 CASES_EACH, CASES_EACH_OF_ONE_INPUT, CASES_EACH_IN_SOAK = 25, 8, 250
-CASES_OF_ROLE, CASES_OF_ROLE_IN_SOAK = 1, 14
+CASES_OF_ROLE, CASES_OF_ROLE_IN_SOAK = 1, 17
 LEAST_CASES_OF_ROLES = 10_000
 """Requests of all roles together in the soak test."""
 ONE_INPUT = [

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pytest
 
+from planner_core.contracts import tolerant
+from planner_core.contracts.ingest import IngestReport
 from spark_jobs import ingest
 from spark_jobs.history import rows
 from spark_jobs.history.places import Folder
@@ -113,6 +115,18 @@ def test_repeated_dump_changes_nothing(run: Run, url: str, tmp_path: Path) -> No
     assert again.file["rows"] == first.file["rows"]
     assert contents(History.open(url)) == before
     assert len(History.open(url).files()) == 1
+
+
+def test_damaged_last_entry_of_the_history_is_reported(run: Run, url: str, tmp_path: Path) -> None:
+    assert run(dumps.write(tmp_path / "first.smf", range(2)), *GROUPS).report["set_aside"] == ""
+    entry = max((Path(url) / "_delta_log").glob("*.json"))
+    entry.write_bytes(entry.read_bytes()[:300])
+    said = run(dumps.write(tmp_path / "second.smf", range(2, 4)), *GROUPS)
+    (aside,) = Path(url).glob("*.torn")
+    assert (said.code, said.report["set_aside"]) == (0, aside.name)
+    read = tolerant.read(IngestReport, said.report)
+    assert f"was damaged and has been set aside as {aside.name}" in read.sentence
+    assert read.sentence.startswith(said.file["message"])
 
 
 def test_overlapping_dumps_give_the_history_of_one(run: Run, url: str, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ PAGES: Mapping[str, int] = {
     "/uploads?batch=none&state=failed": 200,
     "/new-upload": 200,
     "/qsg-map": 200,
+    "/upload-files": 200,
     "/usage": 200,
     "/forecasts": 200,
     "/curves": 200,

@@ -54,6 +54,7 @@ from app.scenarios.pages import (
 from app.search.pages import SearchPage
 from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
+from app.uploads.file_pages import UploadFilesPage
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.usage.pages import QueuePage, UsageListPage, UsagePage
 from app.usage.plan_pages import PlanFromUsagePage
@@ -132,6 +133,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "scenarios/list.html": ScenariosPage,
     "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
+    "uploads/files.html": UploadFilesPage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,

@@ -1,0 +1,97 @@
+"""The URL of the usage history may contain a key, which must not appear in command lines: every user can list those."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from app.database.engine import Database
+from app.jobs import processes
+from app.jobs.models import JobState
+from app.jobs.watcher import Watcher
+from app.settings import Settings
+from tests.app.uploads.support import job, job_id_of, keep, settings_for, wait_until
+
+KEY = "geheim-3141"
+HISTORY_URL = f"s3://name:{KEY}@bucket/history"
+
+
+def descendants(pid: int) -> Iterator[int]:
+    for each in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found = [int(child) for child in each.read_text().split()]
+        except OSError:
+            continue
+        for child in found:
+            yield child
+            yield from descendants(child)
+
+
+def command_line(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    except OSError:
+        return []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_processes_of_a_job_do_not_show_the_key(database: Database, url: URL, tmp_path: Path) -> None:
+    settings = settings_for(url, tmp_path, history_url=HISTORY_URL)
+    job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 2\nhang\n"))
+    watching = Watcher(database, settings)
+    watching.look()
+    keeper = watching._children[job_id]
+    try:
+        wait_until(lambda: job(database, job_id).stage == "decoding")
+        assert job(database, job_id).state == JobState.RUNNING
+        lines = [command_line(pid) for pid in (keeper.pid, *descendants(keeper.pid))]
+        assert any("app.keeper" in line for line in lines)
+        assert any(processes.STARTER in line or processes.INGEST in line for line in lines)
+        assert not [line for line in lines if any(KEY in word for word in line)]
+        # It reaches them in the environment, which only the owner of a process can read.
+        children = list(descendants(keeper.pid))
+        assert children
+        for pid in children:
+            assert f"CFPLAN_HISTORY_URL={HISTORY_URL}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    finally:
+        for pid in descendants(keeper.pid):
+            subprocess.run(["kill", "-KILL", str(pid)], check=False)
+        keeper.kill()
+        keeper.wait()
+
+
+def test_commands_of_all_jobs_are_without_the_key(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, history_url=HISTORY_URL)
+    commands = [
+        processes.ingest_command(settings, [tmp_path / "a.smf"]),
+        processes.rollup_command(settings, ["2026-11-20"]),
+        processes.night_command(settings, facts=tmp_path / "facts", out=tmp_path / "out"),
+        processes.history_command(settings, "maintain"),
+    ]
+    assert not [word for command in commands for word in command if KEY in word or "--history" in word]
+
+
+@pytest.mark.parametrize(
+    "module", ["spark_jobs.rollup", "spark_jobs.history files", "spark_jobs.night", "spark_jobs.ingest x"]
+)
+def test_job_reads_the_history_from_the_environment(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))  # the real jobs
+
+    def run() -> str:
+        ran = subprocess.run(
+            [sys.executable, "-m", *module.split()], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode != 0
+        return ran.stderr
+
+    assert "--history" in run()
+    monkeypatch.setenv("CFPLAN_HISTORY_URL", str(tmp_path / "nothing-here"))
+    assert "--history" not in run().partition("error:")[2]
