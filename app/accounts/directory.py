@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions, tokens, users
+from app.accounts import tokens, users
 from app.accounts.errors import NoRole
 from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
 from app.actor import Actor, ActorKind, Role, acting_as
@@ -76,7 +76,7 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
-            sessions.end_all(session, user.id)
+            users.end_sessions(session, user)
             tokens.revoke_all(session, user.id, now)
             details = {"issuer": person.issuer, "reason": "no role in the directory"}
             record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)
