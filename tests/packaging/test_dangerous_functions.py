@@ -116,6 +116,20 @@ def test_only_the_sign_in_connects_to_other_services() -> None:
     assert {path for path, tree in trees() if imports(tree) & CLIENTS} <= MAY_CONNECT
 
 
+def test_no_request_to_another_service_follows_redirects() -> None:
+    # httpx, the only client, follows none by default.
+    following = {
+        path
+        for path, tree in trees()
+        for call in calls(tree)
+        for keyword in call.keywords
+        if keyword.arg in {"follow_redirects", "allow_redirects"}
+        and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+    }
+    assert following == set()
+    assert {client for _, tree in trees() for client in imports(tree) & CLIENTS} <= {"httpx", "authlib"}
+
+
 def test_no_weak_hash_is_used() -> None:
     used = {
         path: found
