@@ -12,9 +12,10 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -96,8 +97,11 @@ def _hide(found: re.Match[str]) -> str:
 
 
 def _secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Return the secrets that the settings and the environment contain, longest first."""
-    found: set[str] = set()
+    """Return the secrets that the settings, their files and the environment contain, longest first."""
+    found = {settings.oidc_client_secret}
+    for file in (settings.database_password_file, settings.oidc_client_secret_file):
+        with suppress(OSError, UnicodeDecodeError):  # reported by the code that needs the secret
+            found.add(Path(file).read_text(encoding="utf-8").strip() if file else "")
     for url in (settings.database_url, settings.history_url):
         try:
             parts = urlsplit(url)

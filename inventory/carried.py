@@ -48,7 +48,7 @@ def carried_by(package: Package) -> Iterator[Carried]:
 def _scripts(package: Package) -> Iterator[Carried]:
     swagger = package.path_of("static/swagger-ui-bundle.js")
     yield Carried(
-        package.name, "swagger-ui-dist", _version(swagger, rb'(?:PACKAGE_VERSION|version):"(\d+\.\d+\.\d+)"'), None,
+        package.name, "swagger-ui-dist", _version(swagger, rb'PACKAGE_VERSION:"(\d+\.\d+\.\d+)"'), None,
         _sha256(swagger), "Apache-2.0",
     )  # fmt: skip
     redoc = package.path_of("static/redoc.standalone.js")

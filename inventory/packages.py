@@ -70,9 +70,9 @@ class Package:
     @property
     def home(self) -> str | None:
         """Return the address of the project."""
-        stated = self.distribution.metadata.get_all("Project-URL") or []
+        stated = self._stated("Project-URL")
         addresses = [line.partition(",")[2].strip() for line in stated]
-        return self.distribution.metadata.get("Home-page") or next(iter(addresses), None)
+        return next(iter([*self._stated("Home-page"), *addresses]), None)
 
     @cached_property
     def license(self) -> str:
@@ -81,28 +81,34 @@ class Package:
         Raises:
             LicenseUnknown: The metadata does not state it in a form that can be read.
         """
-        stated = self.distribution.metadata
-        field = (stated.get("License") or "").strip()
         classifiers = [
             line.split("::")[-1].strip()
-            for line in stated.get_all("Classifier") or []
+            for line in self._stated("Classifier")
             if line.startswith("License ::")
         ]
+        fields = [*self._stated("License-Expression"), *self._stated("License")]
         if self.name in SPDX:
             return SPDX[self.name]
-        for text in (stated.get("License-Expression"), field):
-            if text and is_expression(text):
+        for text in fields:
+            if is_expression(text):
                 return text
         if len(classifiers) == 1 and classifiers[0] in _OF_CLASSIFIERS:
             return _OF_CLASSIFIERS[classifiers[0]]
         if classifiers == ["BSD License"]:
             # The classifier covers both licenses; only the longer one has this condition.
             texts = " ".join(" ".join(text.split()) for _, text in self.texts)
-            return "BSD-3-Clause" if re.search(r"(?i)neither the names? of", texts) else "BSD-2-Clause"
-        message = (
-            f"{self.name}: {field[:60]!r}, {classifiers}: add its license to SPDX in inventory/packages.py"
-        )
+            return (
+                "BSD-3-Clause"
+                if re.search(r"(?i)neither the names? of|may not be used to endorse", texts)
+                else "BSD-2-Clause"
+            )
+        message = f"{self.name}: {[text[:60] for text in fields]}, {classifiers}: add its license to SPDX in inventory/packages.py"
         raise LicenseUnknown(message)
+
+    def _stated(self, field: str) -> list[str]:
+        """Return the values of a field of the metadata that are not empty."""
+        values = self.distribution.metadata.get_all(field) or []
+        return [text for text in (value.strip() for value in values) if text]
 
     @cached_property
     def texts(self) -> list[tuple[str, str]]:

@@ -17,15 +17,19 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions, tokens, users
+from app.accounts import tokens, users
 from app.accounts.errors import NoRole
 from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
-from app.actor import Role
+from app.actor import Actor, ActorKind, Role, acting_as
+from app.audit.actions import Action
+from app.audit.recording import record
 from app.settings import Settings
 
 Claims = Mapping[str, Any]
 """What a directory states about a user."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9._@+-]+")
+DIRECTORY = Actor("directory", ActorKind.SERVICE, Role.ADMINISTRATOR)
+"""Who stores these users and changes their roles, in the audit trail."""
 NEW_USER_LOCK = 0x63667075736572  # "cfpuser"
 """Advisory lock on PostgreSQL."""
 UNNAMED = "user"
@@ -64,12 +68,18 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
             f"Your directory sends an identifier that is empty or longer than {LONGEST_SUBJECT} characters."
         )
         raise NoRole(message)
-    role = role_of(person.groups, settings)
+    with acting_as(DIRECTORY):
+        return _admit(session, person, role_of(person.groups, settings), now)
+
+
+def _admit(session: Session, person: Person, role: Role | None, now: datetime) -> User | None:
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
-            sessions.end_all(session, user.id)
+            users.end_sessions(session, user)
             tokens.revoke_all(session, user.id, now)
+            details = {"issuer": person.issuer, "reason": "no role in the directory"}
+            record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)
         return None
     if user is None:
         user = _locked(session, person)
@@ -84,6 +94,8 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
         raise NoRole(message)
     elif user.role != role.label:
         # The directory decides, even about the only administrator: it can appoint another one.
+        details = {"before": user.role, "after": role.label, "issuer": person.issuer}
+        record(session, Action.USER_CHANGED, users.object_of(user), details)
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user

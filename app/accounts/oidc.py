@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions
+from app.accounts import sessions, users
 from app.accounts.addresses import own_address
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
 from app.accounts.directory import Claims, Person, admit, claim_of, texts_in
 from app.accounts.errors import Busy, NoRole, ProviderRefused
 from app.accounts.models import LONGEST_REDIRECT, OidcSignIn
 from app.accounts.sessions import Client, Lifetimes
+from app.actor import Actor, ActorKind, Role
+from app.audit.actions import Action
+from app.audit.recording import record
 from app.database.engine import Database
 from app.settings import Settings
 
@@ -150,6 +153,10 @@ def finish(
             sessions.end_with_secret(session, earlier_secret)
         if user is not None:
             secret = sessions.start(session, user, method=METHOD, client=client, lifetimes=lifetimes, now=now)
+            role = Role[user.role.upper()]
+            # The actor of this request is still anonymous.
+            who = Actor(user.name, ActorKind.USER, role, client.address or None, user_id=user.id)
+            record(session, Action.SIGNED_IN, users.object_of(user), {"method": METHOD}, actor=who)
             return Finished(secret, begun.return_to)
     # After the transaction, which has ended the user's sessions.
     message = (

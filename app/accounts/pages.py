@@ -29,7 +29,7 @@ from app.accounts.passwords import SHORTEST_PASSWORD
 from app.accounts.sessions import OwnSession, utc_now
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
-from app.actor import ActorKind, Role, current_actor
+from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.database.session import DatabaseDep, SessionDep, WriteTurn
@@ -395,7 +395,8 @@ def _sign_in_page(
         section="",
         action=SIGN_IN if is_new else CONFIRM,
         user="" if is_new else actor.name,
-        has_password="accounts" in accounts.settings.authentication,
+        has_password="accounts" in accounts.settings.authentication
+        and (is_new or _has_password(accounts, actor)),
         name=FormField("name", "User name", "name", value=name, required=True),
         next=to,
         methods=methods_of(
@@ -414,6 +415,11 @@ def _sign_in_page(
     # A response with 401 would have to name an authentication scheme of HTTP.
     code = 422 if code == UNAUTHORIZED.status else code
     return render(request, "accounts/sign_in.html", page, status_code=code, headers=headers)
+
+
+def _has_password(accounts: Accounts, actor: Actor) -> bool:
+    with accounts.database.session(writes=False) as session:
+        return user_of(session, actor).password_hash is not None
 
 
 def _own_password_fault(error: Exception) -> str:

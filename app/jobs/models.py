@@ -29,6 +29,8 @@ class JobRun(Base):
     __tablename__ = "job_runs"
     __table_args__ = (
         Index("ix_job_runs_state", "state"),
+        # Counts of jobs for each scrape of metrics read only this index; rows have long logs and reports.
+        Index("ix_job_runs_kind_state", "kind", "state", "ended_at"),
         Index("ix_job_runs_upload_id", "upload_id"),
         {"sqlite_autoincrement": True},
     )

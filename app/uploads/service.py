@@ -305,6 +305,7 @@ def register(session: Session, sha256: str, *, data_dir: Path) -> StoredUpload:
     for row in rows:
         row.removed_at = None
         _queue_ingest(session, row.id)
+        _record(session, Action.UPLOAD_REGISTERED, row, sha256=sha256)
     session.flush()
     # Without the commit the mark would only be set again by the next cleanup.
     after_commit(session, lambda: files.remove_mark(data_dir, sha256))
@@ -328,6 +329,7 @@ def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> Non
                 f"The file belongs to upload {row.id}. Delete the upload to remove it. Nothing was changed."
             )
             raise NotKept(message, problem=FILE_IN_USE)
+    record(session, Action.UPLOAD_FILE_REMOVED, AuditObject("upload file", sha256), {"sha256": sha256})
     _remove_after_commit(session, [sha256], data_dir=data_dir)
 
 

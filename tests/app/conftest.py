@@ -11,6 +11,15 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
+from tests.app.recorded_changes import unrecorded_changes
+
+
+@pytest.fixture(autouse=True)
+def _every_change_is_recorded() -> Iterator[None]:
+    """Fail a test in which a user or a command changes something without an entry in the audit trail."""
+    with unrecorded_changes() as found:
+        yield
+    assert found == []
 
 
 @pytest.fixture(scope="session")

@@ -520,7 +520,8 @@ TABLE = all_tables()[0].title
 
 
 def go_back_to_uploads(page: Page) -> None:
-    press(page, "link", "Uploads", within=page.locator(".crumbs"))
+    tab_to(page, page.locator(".crumbs").get_by_role("link", name="Uploads", exact=True))
+    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/uploads$"))
 
 

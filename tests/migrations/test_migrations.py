@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 import app.database.engine as db
-from app.database.engine import SCHEMA_REVISION, Database, DatabaseUnusable, alembic_config, database_url
+from app.database.engine import (
+    SCHEMA_REVISION,
+    Database,
+    DatabaseUnusable,
+    alembic_config,
+    database_url,
+)
 from app.database.types import Base
-from app.plans import service
+from app.plans import repository, service
 from tests.app.plans.support import plan
 
 FIRST = "a1c0f5e2d7b3"
@@ -61,7 +66,8 @@ def contents(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
 
 
 def fill(database: Database) -> None:
-    with Session(database.engine) as session:  # not the database's own, which would migrate
+    # Not a session of the database itself, which would migrate.
+    with Session(database.engine) as session:
         for name in ("ONE", "TWO", "GONE"):
             service.save_plan(session, name, plan(), comment=name)
         service.save_plan(session, "TWO", plan(headroom_percent=30), if_match="*")
@@ -141,9 +147,9 @@ def test_data_survives_an_upgrade_and_a_downgrade(url: URL) -> None:
     with database.engine.connect() as connection:
         assert contents(connection) == before
     with Session(database.engine) as session:  # the keys still hold: a plan goes with all that belongs to it
-        assert service.purge_deleted(session, timedelta(0)) == 1
+        assert len(repository.remove_deleted_before(session, service.now())) == 1
         session.commit()
-        assert service.get_plan(session, "TWO").number == 2
+        assert session.scalar(text("SELECT latest FROM plans WHERE name = 'TWO'")) == 2
         counted = text("SELECT (SELECT count(*) FROM plan_versions), (SELECT count(*) FROM plan_outputs)")
         assert tuple(session.execute(counted).one()) == (3, 15)
     database.close()
@@ -219,10 +225,9 @@ def test_names_in_stored_plans_are_those_that_a_save_stores(url: URL) -> None:
     database = Database(url)
     database.upgrade()
     fill(database)
-    with Session(database.engine) as session:
+    with database.session(writes=True) as session:
         accepted = {"code": "OFFLOAD_GAINS_NOTHING", "reason": "measured"}
         service.save_plan(session, "ACCEPTED", plan(acknowledged=[accepted]))
-        session.commit()
     with database.engine.connect() as connection:
         before = contents(connection)["plan_names"]
     assert {row[0] for row in before} == {"group", "structure", "queue", "finding"}

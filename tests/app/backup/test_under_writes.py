@@ -29,6 +29,8 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[3]
 BACKUPS = 3
+PATIENCE_S = 300.0
+"""The service and its jobs start in processes of their own, which takes a minute on a busy machine."""
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def service(place: Place) -> Iterator[str]:
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--workers", "1"]
     with subprocess.Popen(command, env=environment(place), cwd=ROOT) as process:
         try:
-            wait_until(lambda: process.poll() is not None or answers(port))
+            wait_until(lambda: process.poll() is not None or answers(port), patience_s=PATIENCE_S)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
@@ -108,7 +110,7 @@ def test_everything_confirmed_before_a_backup_is_in_it(place: Place, tmp_path: P
         confirmed: list[tuple[dict[str, int], set[str]]] = []
         for number in range(BACKUPS):
             before = [writer.version for writer in writers]
-            wait_until(partial(have_saved, writers, before))
+            wait_until(partial(have_saved, writers, before), patience_s=PATIENCE_S)
             uploads = {digest for writer in writers for digest in list(writer.uploads)}
             confirmed.append(({writer.plan: writer.version for writer in writers}, uploads))
             command = [sys.executable, "-m", "app.cli", "backup", str(tmp_path / f"{number}.tar.gz")]

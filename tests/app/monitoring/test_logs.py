@@ -114,6 +114,8 @@ def test_text_line_begins_with_time_level_and_logger(capsys: pytest.CaptureFixtu
         ("the password of the settings: from-settings", "from-settings"),
         ("the key of the environment: from-environment", "from-environment"),
         ("the key of the object store: from-history", "from-history"),
+        ("the password of the file: from-password-file", "from-password-file"),
+        ("the secret of the client: from-client-secret", "from-client-secret"),
     ],
 )
 def test_secrets_are_not_logged(
@@ -122,11 +124,16 @@ def test_secrets_are_not_logged(
     log_format: LogFormat,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    (tmp_path / "password").write_text("from-password-file\n")
+    (tmp_path / "client").write_text("from-client-secret\n")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "from-environment")
     settings = Settings(
         log_format=log_format,
         database_url="postgresql://cfplan:from-settings@db.example.com/cfplan",
+        database_password_file=str(tmp_path / "password"),
+        oidc_client_secret_file=str(tmp_path / "client"),
         history_url="s3://bucket/history?secret_access_key=from-history",
     )
     with configured(settings):

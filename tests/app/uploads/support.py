@@ -199,9 +199,9 @@ def post_form(
     )
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool], *, patience_s: float = PATIENCE_S) -> None:
     """Wait until a condition holds; fail only if it never does."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < end, "the condition was never met"
         time.sleep(0.02)

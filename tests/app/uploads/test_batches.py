@@ -134,7 +134,7 @@ def test_form_with_several_files_and_a_repeated_read_do_not_deadlock(
     def try_again() -> JobBusy | None:
         try:
             with database.session(writes=True) as session:
-                service.read_again(session, 2, service.UploadDetails(kind="messages"))
+                service.read_again(session, 2, service.UploadDetails(kind="messages"), data_dir=tmp_path)
         except JobBusy as error:
             return error
         return None

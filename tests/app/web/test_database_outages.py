@@ -214,7 +214,7 @@ def test_routes_that_open_their_own_sessions_for_writing_wait_for_their_turn(tmp
     """Uploads take their turn in `arrivals`, when the file has arrived."""
     waits = {}
     for route in create_app(Settings(data_dir=tmp_path)).routes:
-        if isinstance(route, APIRoute) and route.methods - sessions.SAFE_METHODS:
+        if isinstance(route, APIRoute) and (route.methods or set()) - sessions.SAFE_METHODS:
             calls, waiting = set(), [route.dependant]
             while waiting:
                 dependant = waiting.pop()
