@@ -14,7 +14,6 @@ import re
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import ASGITransport, AsyncClient
 
 from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
@@ -37,7 +36,7 @@ CHANGED = 7
 FORM = "application/x-www-form-urlencoded"
 SMALL_STRUCTURES, SMALL_QUEUES = 2, 130
 _FIELD = re.compile(
-    r'<input(?P<attributes>[^>]*)>|<textarea(?P<area>[^>]*)>\n?(?P<text>.*?)</textarea>'
+    r"<input(?P<attributes>[^>]*)>|<textarea(?P<area>[^>]*)>\n?(?P<text>.*?)</textarea>"
     r"|<select(?P<select>[^>]*)>(?P<options>.*?)</select>",
     re.DOTALL,
 )
@@ -81,9 +80,7 @@ class Call:
         return self.label.startswith("save")
 
 
-def measure(
-    *, structures: int = STRUCTURES, queues: int = QUEUES, wanted: str = ""
-) -> list[Answered]:
+def measure(*, structures: int = STRUCTURES, queues: int = QUEUES, wanted: str = "") -> list[Answered]:
     """Measure every request once, the most expensive first.
 
     Args:
@@ -142,13 +139,17 @@ async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Cal
     yield Call("PUT", at, body, expected=201, name="save: PUT a new plan")
     etag = (await client.get(f"{at}/versions")).json()["versions"][0]["etag"]
     changed = json.dumps(_changed(plan)).encode()
-    answer = await client.put(at, content=changed, headers={"If-Match": etag, "Content-Type": "application/json"})
+    answer = await client.put(
+        at, content=changed, headers={"If-Match": etag, "Content-Type": "application/json"}
+    )
     answer.raise_for_status()
     for path in _pages(plan):
         yield Call("GET", path)
     for path in _rest(at):
         yield Call("GET", path)
-    for call in _posted(plan, body, (await client.get(f"{at}/policy")).text, (await client.get(f"{at}/mqsc")).text):
+    for call in _posted(
+        plan, body, (await client.get(f"{at}/policy")).text, (await client.get(f"{at}/mqsc")).text
+    ):
         yield call
     async for call in _edited(client):
         yield call
@@ -160,17 +161,39 @@ def _pages(plan: dict[str, Any]) -> Iterator[str]:
     yield from (at, *(f"{at}?tab={tab}" for tab in ("findings", "policy", "queues")))
     yield from (f"{at}?tab=queues&search=Q0100", f"{at}?tab=queues&page=2", version)
     yield from (f"{at}/history", f"{at}/compare", f"{at}/advice", f"{at}/what-if", f"{at}/scenarios")
-    yield from (structure, f"{structure}/explanations", f"{structure}/filling?{_OUTAGE}", f"{structure}/thresholds")
+    yield from (
+        structure,
+        f"{structure}/explanations",
+        f"{structure}/filling?{_OUTAGE}",
+        f"{structure}/thresholds",
+    )
     yield from (f"{structure}/thresholds?{_THRESHOLDS}",)
     yield from (f"{version}/print", f"{at}/edit", f"/new-plan?from=copy&name={NAME}")
     yield f"{at}/edit?resize={plan['structures'][-1]['name']}&times=2"
     files = (*OUTPUT_KINDS, "plan.json", "plan.yaml", "tables.xlsx", *(f"{kind}.csv" for kind in TABLES))
     yield from (f"{version}/files/{file}" for file in files)
-    yield from (f"/sheet?plan={NAME}", f"/sheet?plan={NAME}&as=csv", "/export-plans", "/plans", "/", "/fleet.csv")
+    yield from (
+        f"/sheet?plan={NAME}",
+        f"/sheet?plan={NAME}&as=csv",
+        "/export-plans",
+        "/plans",
+        "/",
+        "/fleet.csv",
+    )
     yield from (f"/whatif?plan={NAME}", f"/whatif/cf-loss?plan={NAME}")
     yield from (f"/whatif/upgrade?plan={NAME}", f"/whatif/recovery?plan={NAME}&recovery_minutes=30")
-    yield from (f"/whatif/smds?plan={NAME}", f"/merge?plan={NAME}", f"/running?plan={NAME}", f"/lint?plan={NAME}")
-    yield from (f"{at}/scenarios/new", "/search?q=Q0100", f"/cluster/load?plan={NAME}", f"/events/simulate?plan={NAME}")
+    yield from (
+        f"/whatif/smds?plan={NAME}",
+        f"/merge?plan={NAME}",
+        f"/running?plan={NAME}",
+        f"/lint?plan={NAME}",
+    )
+    yield from (
+        f"{at}/scenarios/new",
+        "/search?q=Q0100",
+        f"/cluster/load?plan={NAME}",
+        f"/events/simulate?plan={NAME}",
+    )
 
 
 _OUTAGE = urlencode({"outage_minutes": 100, "rate_percent": 150})
@@ -178,7 +201,13 @@ _THRESHOLDS = urlencode({"hold": 500_000, "typical": 50_000})
 
 
 def _rest(at: str) -> Iterator[str]:
-    yield from (at, f"{at}?explain=true", f"{at}/versions", f"{at}/versions/1", f"{at}/versions/1?explain=true")
+    yield from (
+        at,
+        f"{at}?explain=true",
+        f"{at}/versions",
+        f"{at}/versions/1",
+        f"{at}/versions/1?explain=true",
+    )
     yield from (f"{at}/diff", f"{at}/document", f"{at}/scenarios", "/api/v1/plans", "/api/v1/fleet")
     yield from (f"{at}/{kind}" for kind in OUTPUT_KINDS)
     yield "/api/v1/search?q=Q0100"
@@ -198,20 +227,37 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
         "cf-loss": {},
     }
     for question, parameters in questions.items():
-        yield Call("POST", f"/api/v1/whatif/{question}?{urlencode(parameters)}", body, name=f"POST /api/v1/whatif/{question}")
-    yield Call("POST", "/api/v1/lint", json.dumps({"text": policy}).encode(), name="POST /api/v1/lint: policy")
+        yield Call(
+            "POST",
+            f"/api/v1/whatif/{question}?{urlencode(parameters)}",
+            body,
+            name=f"POST /api/v1/whatif/{question}",
+        )
+    yield Call(
+        "POST", "/api/v1/lint", json.dumps({"text": policy}).encode(), name="POST /api/v1/lint: policy"
+    )
     yield Call("POST", "/api/v1/lint", json.dumps({"text": mqsc}).encode(), name="POST /api/v1/lint: MQSC")
     yield Call("POST", "/api/v1/merge", json.dumps({"plan": plan, "policy": policy}).encode())
     current = json.dumps({"plan": plan, "current": [policy, mqsc]}).encode()
     yield Call("POST", "/api/v1/diff", current)
-    yield Call("POST", "/api/v1/plan-from-running", json.dumps({"current": [policy, mqsc], "message_bytes": 1000, "queue_managers": 4}).encode())
+    yield Call(
+        "POST",
+        "/api/v1/plan-from-running",
+        json.dumps({"current": [policy, mqsc], "message_bytes": 1000, "queue_managers": 4}).encode(),
+    )
     for page, form in (
         ("/merge", {"plan": NAME, "policy": policy}),
         ("/running", {"plan": NAME, "current": f"{policy}\n{mqsc}"}),
         ("/lint", {"text": mqsc}),
     ):
         yield Call("POST", page, urlencode(form).encode(), FORM)
-    yield Call("POST", "/api/v1/plans/LARGEST/scenarios", json.dumps({"name": "years", "changes": {"growth": {"years": 1, "percent_per_year": 10}}}).encode(), expected=201, name="save: POST a scenario")
+    yield Call(
+        "POST",
+        "/api/v1/plans/LARGEST/scenarios",
+        json.dumps({"name": "years", "changes": {"growth": {"years": 1, "percent_per_year": 10}}}).encode(),
+        expected=201,
+        name="save: POST a scenario",
+    )
 
 
 async def _edited(client: AsyncClient) -> AsyncIterator[Call]:
@@ -219,9 +265,22 @@ async def _edited(client: AsyncClient) -> AsyncIterator[Call]:
     page = (await client.get(f"/plans/{NAME}/edit")).text
     fields = form_fields(page)
     for action in ("check", "restore", "add:/structures", "add:/structures/3/queues"):
-        yield Call("POST", f"/plans/{NAME}/edit", urlencode({**fields, "do": action}).encode(), FORM, name=f"POST the editor: {action}")
+        yield Call(
+            "POST",
+            f"/plans/{NAME}/edit",
+            urlencode({**fields, "do": action}).encode(),
+            FORM,
+            name=f"POST the editor: {action}",
+        )
     yield Call("POST", "/plan-preview", urlencode(fields).encode(), FORM)
-    yield Call("POST", f"/plans/{NAME}/edit", urlencode({**fields, "do": "save", "/cfcc_level": "24"}).encode(), FORM, expected=303, name="save: POST the editor")
+    yield Call(
+        "POST",
+        f"/plans/{NAME}/edit",
+        urlencode({**fields, "do": "save", "/cfcc_level": "24"}).encode(),
+        FORM,
+        expected=303,
+        name="save: POST the editor",
+    )
 
 
 def form_fields(page: str) -> dict[str, str]:
@@ -261,5 +320,7 @@ def _changed(plan: dict[str, Any]) -> dict[str, Any]:
 
 def _client(app: FastAPI) -> AsyncClient:
     return AsyncClient(
-        transport=ASGITransport(app), base_url="http://127.0.0.1", headers={"Accept": "text/html, application/json"}
+        transport=ASGITransport(app),
+        base_url="http://127.0.0.1",
+        headers={"Accept": "text/html, application/json"},
     )

@@ -142,7 +142,10 @@ def _queue(structure: int, place: int) -> dict[str, Any]:
 
 
 def _definition(place: int) -> dict[str, Any]:
-    rates = {"get_rate_per_s": 0.2, "queue_manager_rates": {"QM00": {"put_rate_per_s": 0.25, "get_rate_per_s": 0.2}}}
+    rates = {
+        "get_rate_per_s": 0.2,
+        "queue_manager_rates": {"QM00": {"put_rate_per_s": 0.25, "get_rate_per_s": 0.2}},
+    }
     return {
         "selector_reads": False,
         "maxdepth": 999_999 - place,

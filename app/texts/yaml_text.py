@@ -72,7 +72,7 @@ def _is_deeper(item: object, depth: int) -> bool:
     if type(item) in _SCALARS:
         return False
     if isinstance(item, Mapping):
-        return not depth or any([_is_deeper(each, depth - 1) for each in item.values()])
+        return not depth or any(_is_deeper(each, depth - 1) for each in item.values())
     if isinstance(item, (list, tuple)):
         return not depth or any(_is_deeper(each, depth - 1) for each in item)
     return False
