@@ -14,7 +14,6 @@ import re
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import ASGITransport, AsyncClient
 
 from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
@@ -49,13 +48,8 @@ class Answered:
 
     name: str
     cpu_s: float
-    plain_bytes: int
     sent_bytes: int
     """Number of compressed bytes."""
-    parts: int
-    """Number of parts in which the answer was sent."""
-    longest_part_s: float
-    """CPU seconds of the most expensive part."""
     is_save: bool
 
 
@@ -118,19 +112,16 @@ async def _measured(app: FastAPI, plan: dict[str, Any], wanted: str) -> list[Ans
 async def _answered(client: AsyncClient, call: Call) -> Answered:
     headers = {"Content-Type": call.media_type} if call.body is not None else {}
     start = time.process_time()
-    longest, last, sent, parts = 0.0, start, 0, 0
+    sent = 0
     # Read as it was sent: decompression is the client's work.
     async with client.stream(call.method, call.path, content=call.body, headers=headers) as answer:
         async for part in answer.aiter_raw():
-            now = time.process_time()
-            longest, last = max(longest, now - last), now
             sent += len(part)
-            parts += 1
     spent = time.process_time() - start
     if answer.status_code != call.expected:
         msg = f"{call.label}: the server answered {answer.status_code}, not {call.expected}"
         raise RuntimeError(msg)
-    return Answered(call.label, spent, 0, sent, parts, longest, call.is_save)
+    return Answered(call.label, spent, sent, call.is_save)
 
 
 async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Call]:

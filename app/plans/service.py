@@ -51,12 +51,12 @@ from app.web.field_values import digits_in
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import Finding
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "find_document", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -199,6 +199,13 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
         )
         for row in repository.list_versions(session, plan)
     )
+
+
+def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
+    """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
+    text = repository.read_document(session, plan_id, number)
+    found: JsonObject | None = None if text is None else json.loads(text)
+    return found
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
