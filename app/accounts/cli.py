@@ -126,7 +126,7 @@ def _session(*, writes: bool) -> Iterator[tuple[Session, Settings]]:
 
 def _add(arguments: argparse.Namespace) -> int:
     from app.accounts import users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     new_hash = _new_hash(arguments.name)
     with _session(writes=True) as (session, _):
@@ -156,7 +156,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _disable(arguments: argparse.Namespace) -> int:
     from app.accounts import users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, _):
         user = users.get(session, arguments.name)
@@ -187,7 +187,7 @@ def _role(arguments: argparse.Namespace) -> int:
 
 def _password(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=False) as (session, _):
         users.get(session, arguments.name)  # an unknown name is reported before the password is asked for
@@ -205,7 +205,7 @@ def _password(arguments: argparse.Namespace) -> int:
 
 def _create(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, settings):
         user = users.get(session, arguments.name)
@@ -220,7 +220,7 @@ def _create(arguments: argparse.Namespace) -> int:
 
 def _list_tokens(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=False) as (session, _):
         user_id = users.get(session, arguments.user).id if arguments.user else None
@@ -239,7 +239,7 @@ def _list_tokens(arguments: argparse.Namespace) -> int:
 
 def _revoke(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, _):
         token = tokens.revoke(session, arguments.id, utc_now())

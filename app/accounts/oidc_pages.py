@@ -24,9 +24,9 @@ from app.accounts.cookies import (
 )
 from app.accounts.errors import NoRole, ProviderFailed, ProviderRefused
 from app.accounts.methods import OIDC, OIDC_AGAIN, OIDC_CALLBACK, OIDC_SIGN_OUT
-from app.accounts.sessions import utc_now
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record_alone
+from app.clock import utc_now
 from app.database.session import DatabaseDep
 from app.errors import NotFound
 from app.web.rendering import root_path

@@ -26,12 +26,13 @@ from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
 from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
-from app.accounts.sessions import OwnSession, utc_now
+from app.accounts.sessions import OwnSession
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED

@@ -12,10 +12,11 @@ from app.accounts import attempts, sessions, users
 from app.accounts.errors import SignInRefused
 from app.accounts.models import User
 from app.accounts.passwords import LONGEST_PASSWORD, Passwords
-from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.accounts.sessions import Client, Lifetimes
 from app.actor import Actor, ActorKind, Role
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record, record_alone
+from app.clock import utc_now
 from app.database.engine import Database
 
 

@@ -9,8 +9,8 @@ from starlette.types import Scope
 from app.accounts.directory import Person, admit, find, role_of
 from app.accounts.errors import NoRole, TrustedHeaderRefused
 from app.accounts.models import User
-from app.accounts.sessions import utc_now
 from app.actor import Actor, ActorKind, Role
+from app.clock import utc_now
 from app.database.engine import Database
 from app.settings import Settings
 from app.web.security.proxies import is_from_trusted_proxy

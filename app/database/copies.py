@@ -11,9 +11,9 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
+from app.clock import utc_now
 from app.disk import synchronize
 from app.problem_types import DATABASE_UNAVAILABLE
 from planner_core.errors import PlannerError
@@ -49,7 +49,7 @@ def copy_before_migration(database: Path, revision: str, *, kept: int) -> Path:
             "FILE` and CFPLAN_MIGRATION_COPIES=0. Nothing was changed."
         )
         raise CopyFailed(message)
-    target = folder / f"{database.stem}-{revision}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{database.suffix}"
+    target = folder / f"{database.stem}-{revision}-{utc_now():%Y%m%dT%H%M%SZ}{database.suffix}"
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         folder.mkdir(exist_ok=True)
