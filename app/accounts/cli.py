@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.command_line import EXIT_OK, UsageError, add_json, commands_of, whole_number, write, write_json
+from app.command_line import (
+    EXIT_OK,
+    UsageError,
+    add_json,
+    commands_of,
+    table_lines,
+    whole_number,
+    write,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -150,7 +160,8 @@ def _list(arguments: argparse.Namespace) -> int:
         (user.name, user.role, "disabled" if user.is_disabled else "active", _time(user.last_sign_in_at))
         for user in found
     ]
-    write(_table(("name", "role", "state", "last sign-in"), rows) if rows else "There are no users.\n")
+    heads = ("name", "role", "state", "last sign-in")
+    write_lines(table_lines([heads, *rows]) if rows else ["There are no users."])
     return EXIT_OK
 
 
@@ -233,7 +244,7 @@ def _list_tokens(arguments: argparse.Namespace) -> int:
         for each in found
     ]  # fmt: skip
     heads = ("id", "user", "name", "scope", "state", "valid until", "last used")
-    write(_table(heads, rows) if rows else "There are no tokens.\n")
+    write_lines(table_lines([heads, *rows]) if rows else ["There are no tokens."])
     return EXIT_OK
 
 
@@ -270,12 +281,3 @@ def _read_password() -> str:
 
 def _time(value: datetime | None) -> str:
     return f"{value:%Y-%m-%d %H:%M}" if value is not None else "never"
-
-
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [heads, *rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
-    return "".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        for line in lines
-    )
