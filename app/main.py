@@ -24,7 +24,7 @@ from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.data_folder import in_use
 from app.database.engine import Database, DatabaseUnusable, database_of
-from app.database.fullness import has_no_space
+from app.disk import has_no_space
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs

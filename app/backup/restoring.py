@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +38,7 @@ from app.backup.rows import REVISION_TABLE, TableOfRows, load_rows
 from app.clock import utc_now
 from app.data_folder import check_no_restore, held_alone
 from app.database.engine import IN_MEMORY, Database, database_of, database_url, knows_revision
+from app.disk import free_bytes
 from app.nightly import report
 from app.settings import Settings
 from app.uploads import files
@@ -356,7 +356,7 @@ def _store(member: Member, target: Path | None) -> Listed:
         file = None
         if target is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(target.parent).free
+            free = free_bytes(target.parent)
             if member.size_bytes + LEFT_FREE_BYTES > free:
                 message = (
                     f"The archive does not fit on the disk of {str(target.parent)!r}: {member.name[:LONGEST_NAME_BYTES]} has "

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 from app import logs
 from app.data_folder import in_use
 from app.database import copies
-from app.database.fullness import is_out_of_space
+from app.database.full_disk import is_out_of_space
 from app.database.limits import (
     PATIENT,
     WRITERS_AT_ONCE,

@@ -10,6 +10,7 @@ from anyio import CapacityLimiter, move_on_after, to_thread
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.engine import SCHEMA_REVISION, Database
+from app.disk import nearest_folder
 from app.problem_types import NOT_READY
 from app.settings import Settings
 from planner_core.errors import FieldProblem, PlannerError
@@ -75,6 +76,6 @@ def _unwritable(settings: Settings) -> Iterator[FieldProblem]:
         folders["history"] = Path(settings.history).absolute()
     for name, folder in folders.items():
         # A folder that does not exist yet is created when it is needed, in the nearest one that exists.
-        nearest = next(each for each in (folder, *folder.parents) if each.exists())
+        nearest = nearest_folder(folder)
         if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
             yield FieldProblem(field=name, message=f"The {name} folder cannot be written to.")
