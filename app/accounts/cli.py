@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from app.actor import ROLE_LABELS
 from app.command_line import (
     EXIT_OK,
     UsageError,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from app.settings import Settings
 
-_ROLES = ("viewer", "planner", "operator", "administrator")
 _MOST = 2**31 - 1
 _USUAL_DAYS = 90
 
@@ -68,7 +68,7 @@ def _add_must_change(made: argparse.ArgumentParser) -> None:
 def _add_add(added: argparse.ArgumentParser) -> None:
     added.set_defaults(run=_add)
     _add_name(added)
-    added.add_argument("--role", choices=_ROLES, required=True, help="the rights of the user")
+    added.add_argument("--role", choices=ROLE_LABELS, required=True, help="the rights of the user")
     _add_must_change(added)
 
 
@@ -90,7 +90,7 @@ def _add_enable(enabled: argparse.ArgumentParser) -> None:
 def _add_role(changed: argparse.ArgumentParser) -> None:
     changed.set_defaults(run=_role)
     _add_name(changed)
-    changed.add_argument("role", choices=_ROLES, help="the new role")
+    changed.add_argument("role", choices=ROLE_LABELS, help="the new role")
 
 
 def _add_password(changed: argparse.ArgumentParser) -> None:
@@ -106,7 +106,9 @@ def _add_create(created: argparse.ArgumentParser) -> None:
     created.set_defaults(run=_create)
     _add_name(created)
     created.add_argument("--name", dest="label", required=True, metavar="TEXT", help="what uses the token")
-    created.add_argument("--scope", choices=_ROLES[:3], required=True, help="the highest rights of the token")
+    created.add_argument(
+        "--scope", choices=ROLE_LABELS[:3], required=True, help="the highest rights of the token"
+    )
     created.add_argument(
         "--days", type=whole_number(1, _MOST), default=_USUAL_DAYS, metavar="N",
         help=f"days until it expires (default: {_USUAL_DAYS})",

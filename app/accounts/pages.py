@@ -438,7 +438,7 @@ def _account_page(
 ) -> Response:
     actor, now = signed_in_user(), utc_now()
     user = user_of(session, actor)
-    boxes = token_fields(Role[user.role.upper()], most_days=accounts.settings.token_days)
+    boxes = token_fields(Role.of(user.role), most_days=accounts.settings.token_days)
     page = AccountPage(
         title="Your account",
         section="",

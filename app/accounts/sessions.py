@@ -114,7 +114,7 @@ def find(
     number, confirmed_at, last_used_at, expires_at, user_id, name, role, must_change, disabled_at = row
     if disabled_at is not None or now >= expires_at or now >= last_used_at + lifetimes.idle:
         return None
-    actor = Actor(name, ActorKind.USER, Role[role.upper()], address, user_id=user_id, session_id=number)
+    actor = Actor(name, ActorKind.USER, Role.of(role), address, user_id=user_id, session_id=number)
     return FoundSession(actor, confirmed_at, last_used_at, must_change)
 
 

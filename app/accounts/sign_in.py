@@ -70,9 +70,7 @@ def sign_in(
             session, user, method="accounts", client=client, lifetimes=lifetimes, now=moment
         )
         # The actor of this request is still anonymous.
-        who = Actor(
-            user.name, ActorKind.USER, Role[user.role.upper()], client.address or None, user_id=user.id
-        )
+        who = Actor(user.name, ActorKind.USER, Role.of(user.role), client.address or None, user_id=user.id)
         record(session, Action.SIGNED_IN, users.object_of(user), {"method": "accounts"}, actor=who)
         return SignedIn(secret, user.must_change_password)
 

@@ -20,7 +20,7 @@ ISSUER: Final = "trusted proxy"
 
 
 class Stated(NamedTuple):
-    """What the proxy states."""
+    """The user and the groups that the proxy reports."""
 
     user: str
     groups: frozenset[str]
@@ -75,7 +75,7 @@ def actor_of(database: Database, settings: Settings, stated: Stated, address: st
 
 
 def _actor(user: User, address: str | None) -> Actor:
-    return Actor(user.name, ActorKind.USER, Role[user.role.upper()], address, user_id=user.id)
+    return Actor(user.name, ActorKind.USER, Role.of(user.role), address, user_id=user.id)
 
 
 def _only(scope: Scope, name: str) -> str | None:
