@@ -80,7 +80,7 @@ def finish(request: Request, accounts: AccountsDep, provider: ProviderDep, datab
         )  # fmt: skip
     except (ProviderFailed, ProviderRefused, NoRole) as error:
         _log(error)
-        # The provider has vouched for somebody. Other failures can be sent by anyone, as often as they like.
+        # The provider has identified a user. Other failures can be sent by anyone, as often as they like.
         if isinstance(error, NoRole):
             about = AuditObject("user", "unknown user")
             record_alone(database, Action.SIGN_IN_FAILED, about, {"method": oidc.METHOD, "reason": "no role"})

@@ -66,7 +66,7 @@ class Restored:
 
 @dataclass(slots=True)
 class _Unpacked:
-    """What an archive contains."""
+    """The contents of an archive."""
 
     head: JsonObject = field(default_factory=dict)
     tables: list[TableOfRows] = field(default_factory=list)

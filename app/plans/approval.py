@@ -52,7 +52,7 @@ def check_settings(settings: Settings) -> None:
     """Check that approval is required only where users sign in.
 
     Raises:
-        SettingsInvalid: Approval is required, but nobody signs in, so no one could be a second person.
+        SettingsInvalid: Approval is required, but users do not sign in, so there is no second person.
     """
     if settings.approval and not settings.has_accounts:
         message = (
