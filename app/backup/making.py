@@ -97,12 +97,16 @@ def make_backup(
         on_progress: Called while the archive is written.
 
     Raises:
-        BackupFailed: There is no database, or another backup is under way.
+        BackupFailed: There is no database or no data folder, or another backup is under way.
         OSError: A file cannot be read or written.
     """
     data_dir = settings.data_dir.absolute()
     if database.is_missing:
         message = f"There is no database {str(database.url.database)!r}, so there is nothing to back up."
+        raise BackupFailed(message)
+    if not data_dir.is_dir():
+        # With a database on a server, the backup would succeed without uploads, history and reports.
+        message = f"There is no data folder {str(data_dir)!r}. Set CFPLAN_DATA_DIR to the data folder of the service."
         raise BackupFailed(message)
     with (
         _own_folder(data_dir) as folder,

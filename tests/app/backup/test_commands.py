@@ -162,6 +162,17 @@ def test_backup_of_an_empty_folder_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_backup_of_a_database_without_its_data_folder_is_refused(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "none"))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", database.url.render_as_string(hide_password=False))
+    assert main(["backup", str(tmp_path / "cfplan.tar.gz")]) == 2
+    assert "Set CFPLAN_DATA_DIR to the data folder of the service" in capsys.readouterr().err
+    assert list(tmp_path.glob("cfplan*")) == []
+    assert not (tmp_path / "none").exists()
+
+
 def test_second_backup_at_the_same_time_is_refused(
     place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
