@@ -13,7 +13,13 @@ from app.web.tables import Column, ListTable, ListView, TableCell
 
 PATH = "/audit"
 _NOTHING = "\N{EN DASH}"
-_LABELS: Final = {"sentence": "", "sha256": "SHA-256", "qsg": "group"}
+_LABELS: Final = {
+    "sentence": "",
+    "sha256": "SHA-256",
+    "qsg": "group",
+    "is_disabled": "disabled",
+    "size_bytes": "bytes",
+}
 """Names of details that are not their keys."""
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
@@ -40,7 +46,8 @@ def details_in_words(entry: Entry) -> str:
     for key, value in entry.details.items():
         if value is None or key in ("before", "after", "fields", "first", "omitted"):
             continue
-        parts.append(f"{_LABELS.get(key, key.replace('_', ' '))} {_short(value)}".strip())
+        text = f"{value[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
+        parts.append(f"{_LABELS.get(key, key.replace('_', ' '))} {text}".strip())
     before, after = entry.details.get("before"), entry.details.get("after")
     # The number of the version is a column of its own.
     if (before, after) not in ((None, None), (None, entry.version)):
