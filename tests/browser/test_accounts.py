@@ -105,7 +105,7 @@ def test_menu_of_the_user_works_without_scripts(new_context: NewContext) -> None
 
 
 def test_frame_has_room_for_a_long_user_name(new_context: NewContext) -> None:
-    page = new_context().new_page()
+    page = new_context(expected="status of 403").new_page()
     page.goto("/sign-in?next=/plans/SQ03?tab=policy")
     page.get_by_label("User name").fill(LONG_NAME)
     page.get_by_label("Password").fill(PASSWORD)
