@@ -42,7 +42,7 @@ FormDep = Annotated[dict[str, str], Depends(_form)]
 def user_fields() -> tuple[FormField, ...]:
     """Return the fields of a new user."""
     return (
-        FormField("name", "User name", "name", required=True, hint="Such as anna or anna@example.com."),
+        FormField("name", "User name", "text", required=True, hint="Such as anna or anna@example.com."),
         role_field(Role.PLANNER.label),
     )
 

@@ -393,7 +393,7 @@ def _sign_in_page(
     is_new = actor.kind != ActorKind.USER
     page = SignInPage(
         title="Sign in" if is_new else "Confirm your sign-in",
-        section="",
+        section="sign-in" if is_new else "account",
         action=SIGN_IN if is_new else CONFIRM,
         user="" if is_new else actor.name,
         has_password="accounts" in accounts.settings.authentication

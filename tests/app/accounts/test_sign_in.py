@@ -455,7 +455,7 @@ def test_new_token_needs_a_recent_sign_in(site: FastAPI) -> None:
 
 def test_frame_of_pages_names_the_user_and_offers_to_sign_out(site: FastAPI) -> None:
     page = signed_in(site, "planner").get("/calculator").text
-    assert '<span class="user-name">planner</span>' in page
+    assert '<span class="user-name" title="planner">planner</span>' in page
     assert 'action="/sign-out"' in page
     assert "Single-user mode" not in page
     assert 'href="/users"' not in page
