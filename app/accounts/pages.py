@@ -27,12 +27,13 @@ from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
 from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
-from app.accounts.sessions import OwnSession, utc_now
+from app.accounts.sessions import OwnSession
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
@@ -441,7 +442,7 @@ def _account_page(
 ) -> Response:
     actor, now = signed_in_user(), utc_now()
     user = user_of(session, actor)
-    boxes = token_fields(Role[user.role.upper()], most_days=accounts.settings.token_days)
+    boxes = token_fields(Role.of(user.role), most_days=accounts.settings.token_days)
     page = AccountPage(
         title="Your account",
         section="",
