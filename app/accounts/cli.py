@@ -172,7 +172,7 @@ def _disable(arguments: argparse.Namespace) -> int:
     from app.clock import utc_now
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.disable(session, user, utc_now())
     write(f"{user.name}: disabled, all sessions ended, all tokens revoked\n")
     return EXIT_OK
@@ -182,7 +182,7 @@ def _enable(arguments: argparse.Namespace) -> int:
     from app.accounts import users
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.enable(session, user)
     write(f"{user.name}: enabled\n")
     return EXIT_OK
@@ -192,7 +192,7 @@ def _role(arguments: argparse.Namespace) -> int:
     from app.accounts import users
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.set_role(session, user, arguments.role)
     write(f"{user.name}: {user.role}\n")
     return EXIT_OK
@@ -206,7 +206,7 @@ def _password(arguments: argparse.Namespace) -> int:
         users.get(session, arguments.name)  # an unknown name is reported before the password is asked for
     new_hash = _new_hash(arguments.name)
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.set_password(
             session, user, new_hash, must_change=arguments.must_change, keep_session=None, now=utc_now()
         )
@@ -221,7 +221,7 @@ def _create(arguments: argparse.Namespace) -> int:
     from app.clock import utc_now
 
     with _session(writes=True) as (session, settings):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         new = tokens.create(
             session, user, name=arguments.label, scope=arguments.scope, days=arguments.days,
             most_days=settings.token_days, now=utc_now(),

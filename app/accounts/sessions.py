@@ -129,6 +129,11 @@ def is_recent(session: Session, session_id: int | None, now: datetime) -> bool:
     return confirmed is not None and now < confirmed + RECENT
 
 
+def exists(session: Session, session_id: int) -> bool:
+    """Return whether a session has not been ended."""
+    return session.scalar(select(UserSession.id).where(UserSession.id == session_id)) is not None
+
+
 def note_use(session: Session, session_id: int, now: datetime) -> None:
     """Write the time of the last use."""
     session.execute(

@@ -57,6 +57,7 @@ def sign_in(
     moment = now or utc_now()
     checked = _checked(database, passwords, name, password, client=client, now=moment)
     with database.session(writes=True) as session:
+        users.hold(session)
         user = session.get(User, checked.user_id)
         # The user may have been disabled, or the password changed, while it was checked.
         if user is None or user.disabled_at is not None or user.password_hash != checked.stored_hash:
@@ -77,17 +78,18 @@ def sign_in(
 
 def check_own_password(
     database: Database, passwords: Passwords, name: str, password: str, *, client: Client
-) -> None:
-    """Check the password of a signed-in user again; attempts are counted like those to sign in.
+) -> str:
+    """Check the password of a signed-in user again, and return its hash; attempts are counted like those to sign in.
 
     Raises:
         SignInRefused: The password is not correct.
         TooManyAttempts: The address has failed too often.
         Busy: Too many passwords are being checked at this moment.
     """
-    _checked(database, passwords, name, password, client=client, now=utc_now())
+    checked = _checked(database, passwords, name, password, client=client, now=utc_now())
     with database.session(writes=True) as session:
         attempts.succeeded(session, users.name_of(name), client.address)
+    return checked.stored_hash
 
 
 def _checked(
