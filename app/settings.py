@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.actor import ROLE_LABELS
@@ -557,10 +558,12 @@ def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Set
     try:
         return Settings(**given)
     except ValidationError as error:
-        faults = [
-            f"CFPLAN_{'_'.join(map(str, e['loc'])).upper() or 'AUTHENTICATION'}: {e['msg']}"
-            for e in error.errors()
-        ]
-        # Reported by the names of environment variables, which operators know; pydantic reports fields.
-        message = f"A setting is not valid. {'; '.join(faults)}."
+        message = f"A setting is not valid. {'; '.join(map(_fault_of, error.errors()))}."
         raise SettingsInvalid(message) from None
+
+
+def _fault_of(error: ErrorDetails) -> str:
+    """Return an error of pydantic with the name of the environment variable, which operators know."""
+    message = error["msg"].removeprefix("Value error, ")
+    # Further elements are positions in a list. Errors of several settings together name them in their message.
+    return f"CFPLAN_{str(error['loc'][0]).upper()}: {message}" if error["loc"] else message
