@@ -84,7 +84,7 @@ class RequestWork:
             finish: Answers the request with an error, regardless of what its task waits for; called on the event loop.
         """
         self.overseer = overseer
-        self._finish = finish
+        self._finish: Callable[[PlannerError], None] | None = finish
         self.task = asyncio.current_task()
         self.calls: set[Call] = set()
         self.body_bytes = 0
@@ -127,7 +127,12 @@ class RequestWork:
 
     def give_up(self) -> None:
         """Answer the request now; its thread cannot be stopped."""
-        self._finish(self.error())
+        if self._finish is not None:
+            self._finish(self.error())
+
+    def close(self) -> None:
+        """Release what the request holds. Garbage collection would otherwise have to find it."""
+        self._finish = self.task = None
 
     def end(self) -> None:
         """Stop the work because the service stops: running calls, or else the task, which waits for its client."""

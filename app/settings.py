@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.actor import Role
+from app.actor import ROLE_LABELS
 from planner_core.errors import PlannerError
 from planner_core.units import GIB, MIB
 
@@ -68,7 +68,6 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-ROLE_NAMES = tuple(role.label for role in Role)
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
 _OTHER_HEADERS = frozenset(
     {"host", "cookie", "authorization", "origin", "referer", "user-agent", "from", "forwarded"}
@@ -522,7 +521,7 @@ def roles_of_groups(text: str) -> dict[str, str]:
     for entry in filter(None, (each.strip() for each in text.split(";"))):
         # The role comes first, because names of groups may contain colons.
         role, _, group = (part.strip() for part in entry.partition(":"))
-        if role not in ROLE_NAMES or not group:
+        if role not in ROLE_LABELS or not group:
             message = f"{entry!r} is not a role and a group, such as planner:mq-planners"
             raise ValueError(message)
         if found.setdefault(group, role) != role:

@@ -52,6 +52,10 @@ class Run:
     answered: list[Answered] = field(default_factory=list)
     memory_mb: list[tuple[float, float]] = field(default_factory=list)
     """Seconds since the start, and the memory of the supervisor and all workers; shared pages count once."""
+    cpu_s: float = 0.0
+    """CPU time of the supervisor and its workers while they were under load."""
+    client_cpu_s: float = 0.0
+    """CPU time of this client, which the service lacks on the same machine."""
     uploads: int = 0
     uploads_failed: int = 0
     uploads_s: float | None = None
@@ -152,7 +156,10 @@ async def _measure(
         start = time.monotonic()
         sampling = asyncio.create_task(_sample(run, pid, start))
         jobs = asyncio.create_task(_jobs(run, client, paths, is_night, start))
+        cpu_s, client_cpu_s = _cpu_s(pid), time.process_time()
         run.answered = await load.ask(client, load.bodies(), planners, scripts, seconds)
+        run.cpu_s, run.client_cpu_s = _cpu_s(pid) - cpu_s, time.process_time() - client_cpu_s
+        run.seconds = time.monotonic() - start
         await jobs
         sampling.cancel()
     return run
@@ -174,6 +181,15 @@ def _memory_mb(supervisor: int) -> float:
             continue
         kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return kilobytes / 1000
+
+
+def _cpu_s(supervisor: int) -> float:
+    """Return the CPU time of a supervisor and its current workers so far."""
+    ticks = 0
+    for pid in (supervisor, *_children(supervisor)):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _children(pid: int) -> list[int]:
@@ -230,6 +246,9 @@ def print_run(run: Run, what: str) -> None:
         print(f"{kind:<18}{count:>9}{''.join(f'{each:>9.3f}' for each in times)}{aim:>9.2f}")
     for address, (p50, p99) in load.slowest_pages(run.answered).items():
         print(f"  {p50:.3f} {p99:.3f} {address}")
+    print(
+        f"answered within {run.seconds:.0f} s; CPU time of the service {run.cpu_s:.0f} s, of this client {run.client_cpu_s:.0f} s"
+    )
     step = max(len(run.memory_mb) // 10, 1)
     over_time = ", ".join(f"{at:.0f} s {mb:.0f} MB" for at, mb in run.memory_mb[::step])
     print(f"memory: {over_time}")

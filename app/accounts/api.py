@@ -17,10 +17,10 @@ from app.accounts.context import (
 from app.accounts.errors import Forbidden
 from app.accounts.models import LONGEST_TOKEN_NAME, LONGEST_USER_NAME
 from app.accounts.passwords import LONGEST_PASSWORD, SHORTEST_PASSWORD
-from app.accounts.sessions import utc_now
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import ActorKind, current_actor
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.errors import NotFound

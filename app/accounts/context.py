@@ -12,8 +12,8 @@ from app.accounts.authentication import Accounts, client_of
 from app.accounts.cookies import is_tls
 from app.accounts.errors import AccountsOff, ConfirmationRequired, Forbidden
 from app.accounts.models import User
-from app.accounts.sessions import utc_now
 from app.actor import Actor, ActorKind, current_actor
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.settings import is_loopback
 

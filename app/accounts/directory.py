@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions, tokens, users
+from app.accounts import tokens, users
 from app.accounts.errors import NoRole
 from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
 from app.actor import Actor, ActorKind, Role, acting_as
@@ -26,7 +26,7 @@ from app.audit.recording import record
 from app.settings import Settings
 
 Claims = Mapping[str, Any]
-"""What a directory states about a user."""
+"""A user, as a directory reports it."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9._@+-]+")
 DIRECTORY = Actor("directory", ActorKind.SERVICE, Role.ADMINISTRATOR)
 """Who stores these users and changes their roles, in the audit trail."""
@@ -49,10 +49,10 @@ class Person:
 
 def role_of(groups: Iterable[str], settings: Settings) -> Role | None:
     """Return the highest role of the groups, or the role of users without one; None if that is none."""
-    roles = [Role[settings.role_groups[group].upper()] for group in groups if group in settings.role_groups]
+    roles = [Role.of(settings.role_groups[group]) for group in groups if group in settings.role_groups]
     if roles:
         return max(roles)
-    return None if settings.default_role == "none" else Role[settings.default_role.upper()]
+    return None if settings.default_role == "none" else Role.of(settings.default_role)
 
 
 def admit(session: Session, person: Person, settings: Settings, now: datetime) -> User | None:
@@ -76,7 +76,7 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
-            sessions.end_all(session, user.id)
+            users.end_sessions(session, user)
             tokens.revoke_all(session, user.id, now)
             details = {"issuer": person.issuer, "reason": "no role in the directory"}
             record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)

@@ -26,12 +26,13 @@ from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
 from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
-from app.accounts.sessions import OwnSession, utc_now
+from app.accounts.sessions import OwnSession
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
-from app.actor import ActorKind, Role, current_actor
+from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
@@ -395,7 +396,8 @@ def _sign_in_page(
         section="",
         action=SIGN_IN if is_new else CONFIRM,
         user="" if is_new else actor.name,
-        has_password="accounts" in accounts.settings.authentication,
+        has_password="accounts" in accounts.settings.authentication
+        and (is_new or _has_password(accounts, actor)),
         name=FormField("name", "User name", "name", value=name, required=True),
         next=to,
         methods=methods_of(
@@ -416,6 +418,11 @@ def _sign_in_page(
     return render(request, "accounts/sign_in.html", page, status_code=code, headers=headers)
 
 
+def _has_password(accounts: Accounts, actor: Actor) -> bool:
+    with accounts.database.session(writes=False) as session:
+        return user_of(session, actor).password_hash is not None
+
+
 def _own_password_fault(error: Exception) -> str:
     return "This is not your current password." if isinstance(error, SignInRefused) else str(error)
 
@@ -431,7 +438,7 @@ def _account_page(
 ) -> Response:
     actor, now = signed_in_user(), utc_now()
     user = user_of(session, actor)
-    boxes = token_fields(Role[user.role.upper()], most_days=accounts.settings.token_days)
+    boxes = token_fields(Role.of(user.role), most_days=accounts.settings.token_days)
     page = AccountPage(
         title="Your account",
         section="",

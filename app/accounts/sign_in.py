@@ -12,10 +12,11 @@ from app.accounts import attempts, sessions, users
 from app.accounts.errors import SignInRefused
 from app.accounts.models import User
 from app.accounts.passwords import LONGEST_PASSWORD, Passwords
-from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.accounts.sessions import Client, Lifetimes
 from app.actor import Actor, ActorKind, Role
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record, record_alone
+from app.clock import utc_now
 from app.database.engine import Database
 
 
@@ -69,9 +70,7 @@ def sign_in(
             session, user, method="accounts", client=client, lifetimes=lifetimes, now=moment
         )
         # The actor of this request is still anonymous.
-        who = Actor(
-            user.name, ActorKind.USER, Role[user.role.upper()], client.address or None, user_id=user.id
-        )
+        who = Actor(user.name, ActorKind.USER, Role.of(user.role), client.address or None, user_id=user.id)
         record(session, Action.SIGNED_IN, users.object_of(user), {"method": "accounts"}, actor=who)
         return SignedIn(secret, user.must_change_password)
 

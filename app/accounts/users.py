@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.accounts import sessions, tokens
 from app.accounts.models import LONGEST_USER_NAME, User
 from app.accounts.passwords import Passwords, check_password
-from app.actor import Role
+from app.actor import ROLE_LABELS, Role
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.database.ordering import ordered_by
@@ -30,7 +30,6 @@ NAME_RULE = (
     f"Enter 1 to {LONGEST_USER_NAME} letters a to z, digits, or . _ @ + -; the first is a letter or a digit."
 )
 INITIAL_PASSWORD_BYTES = 12
-ROLES = tuple(role.label for role in Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +64,9 @@ def role_of(text: str) -> Role:
     Raises:
         FieldsInvalid: There is no such role.
     """
-    if text not in ROLES:
-        raise FieldsInvalid(FieldProblem("role", f"Choose a role: {', '.join(ROLES)}."))
-    return Role[text.upper()]
+    if text not in ROLE_LABELS:
+        raise FieldsInvalid(FieldProblem("role", f"Choose a role: {', '.join(ROLE_LABELS)}."))
+    return Role.of(text)
 
 
 def add(
@@ -89,8 +88,8 @@ def add(
     faults = []
     if not _NAME.fullmatch(stored_name):
         faults.append(FieldProblem("name", NAME_RULE))
-    if role not in ROLES:
-        faults.append(FieldProblem("role", f"Choose a role: {', '.join(ROLES)}."))
+    if role not in ROLE_LABELS:
+        faults.append(FieldProblem("role", f"Choose a role: {', '.join(ROLE_LABELS)}."))
     if faults:
         raise FieldsInvalid(*faults)
     if find(session, stored_name) is not None:

@@ -28,6 +28,7 @@ class Action(StrEnum):
     UPLOAD_RECEIVED = "upload.received"
     UPLOAD_REREAD = "upload.reread"
     UPLOAD_DELETED = "upload.deleted"
+    UPLOAD_REGISTERED = "upload.registered"
     UPLOAD_FILE_REMOVED = "upload.file-removed"
     GROUP_ASSIGNED = "group.assigned"
     GROUP_REMOVED = "group.removed"
@@ -72,7 +73,8 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.UPLOAD_RECEIVED: "File uploaded",
     Action.UPLOAD_REREAD: "Upload queued to be read",
     Action.UPLOAD_DELETED: "Upload deleted",
-    Action.UPLOAD_FILE_REMOVED: "File of an upload removed after its time",
+    Action.UPLOAD_REGISTERED: "Upload created for a file without one",
+    Action.UPLOAD_FILE_REMOVED: "File of an upload removed",
     Action.GROUP_ASSIGNED: "Queue manager assigned to a group",
     Action.GROUP_REMOVED: "Queue manager removed from the map of groups",
     Action.NIGHTLY_STARTED: "Nightly run requested",

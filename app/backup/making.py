@@ -21,7 +21,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -34,6 +33,7 @@ from app.backup import history_files, rows
 from app.backup.archive import FORMAT, HEAD, TABLES, ArchiveWriter
 from app.backup.errors import BackupFailed
 from app.backup.history_files import TableVersion
+from app.clock import utc_now
 from app.database.engine import Database, revision_of
 from app.nightly import report
 from app.settings import Settings
@@ -187,7 +187,7 @@ class _Making:
             "format": FORMAT,
             "cfplan_version": CORE_VERSION,
             "revision": self._taken.revision,
-            "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "made_at": utc_now().isoformat(timespec="seconds"),
             "database": "sqlite" if self._database.is_sqlite else "postgresql",
             "has_uploads": has_uploads,
             "missing_uploads": self._taken.missing,

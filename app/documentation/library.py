@@ -29,9 +29,12 @@ SHELVES = {
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
     "reference": (
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
-        "other-inputs", "glossary",
+        "other-inputs", "glossary", "licenses",
     ),
-    "operations": ("settings", "backup", "security", "security-inventory", "asvs", "monitoring", "nightly", "scale", "clusters"),
+    "operations": (
+        "settings", "backup", "security", "security-inventory", "asvs", "deployment", "reverse-proxy", "openid-connect",
+        "trusted-header", "monitoring", "nightly", "scale", "clusters",
+    ),
     "contributing": (),
     "decisions": (),
 }  # fmt: skip

@@ -146,7 +146,7 @@ class PrintPage(Page):
     queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Total number of changes"]
-    approval: Annotated[Approval | None, "Its approval; None if nobody approved it"]
+    approval: Annotated[Approval | None, "Its approval; None without one"]
     policy: Annotated[OutputTextView, "The policy, or the reason why there is none"]
 
 

@@ -92,6 +92,7 @@ class RunningRequests:
         finally:
             WORK.reset(token)
             overseer.requests.discard(work)
+            work.close()
 
 
 def _is_event_stream(start: Message) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import load, small_dumps, start
+from bench import load, load_run, small_dumps, start
 from bench.__main__ import main
 from bench.pages import PAGES, SITE_PAGES
 from bench.plans import largest
@@ -82,6 +82,38 @@ def test_load_of_many_users_is_compared_with_two_users(
         assert len(others) == 5
     assert re.search(r"^  [\d.]+ [\d.]+ /plans/NONE$", printed, re.MULTILINE), printed
     assert re.search(r" [1-9]\d* errors\n  /plans/NONE: status 404$", printed, re.MULTILINE), printed
+
+
+def test_service_is_loaded_while_it_reads_uploads(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bench.load._pages", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
+    monkeypatch.setattr("bench.load.STRUCTURES", 1)
+    monkeypatch.setattr("bench.load.PAUSE_S", (0.1, 0.3))
+    asked = [
+        "--planners",
+        "4",
+        "--scripts",
+        "2",
+        "--seconds",
+        "2",
+        "--dumps",
+        "1",
+        "--workers",
+        "2",
+        "--no-night",
+    ]
+    assert load_run.main(asked) == 1  # because of the missing page
+    printed = capsys.readouterr().out
+    for kind in (load.PAGE, load.SIZING):
+        (found,) = re.findall(rf"^{kind}((?: +[\d.]+)+)$", printed, re.MULTILINE)
+        answers, p50, p90, p99, longest, _ = map(float, found.split())
+        assert answers > 0
+        assert 0 < p50 <= p90 <= p99 <= longest
+    assert re.search(r"^memory: 0 s [1-9]\d* MB", printed, re.MULTILINE), printed
+    assert re.search(r"^uploads: 1 of 1 read after \d+ s$", printed, re.MULTILINE), printed
+    assert re.search(r"^[1-9]\d* errors, aim 0\n  /plans/NONE: status 404$", printed, re.MULTILINE), printed
+    assert printed.endswith("not all aims are met\n")
 
 
 def test_start_of_commands_is_compared_with_python(capsys: pytest.CaptureFixture[str]) -> None:

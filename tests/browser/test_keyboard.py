@@ -126,6 +126,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/docs": ("/docs",),
     "/docs/{slug:path}": ("/docs/reference/rest-api", "/docs/contributing/layout"),
     "/style": ("/style",),
+    "/audit": ("/audit", "/audit?who=nobody", "/audit?since=yesterday"),
     "/search": ("/search", "/search?q=KEYS", "/search?q=PAY*&kind=queues"),
     "/api/docs": ("/api/docs",),
     "/api/try": ("/api/try?operation=healthz_healthz_get",),
@@ -498,6 +499,14 @@ def find_plan(page: Page) -> None:
     heading(page, "KEYS")
 
 
+def filter_entries(page: Page) -> None:
+    tab_to(page, page.get_by_label("Object", exact=True))
+    page.keyboard.type("KEYS")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**object=KEYS**")
+    expect(page.get_by_role("table").get_by_role("link", name="KEYS").first).to_be_visible()
+
+
 def go_to_operation(page: Page) -> None:
     press(page, "link", "Try it GET /healthz")
     heading(page, "GET /healthz")
@@ -612,6 +621,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/docs": ("/docs", link_task("Glossary", "Glossary")),
     "/docs/{slug:path}": ("/docs/reference/rest-api", link_task("Glossary", "Glossary")),
     "/style": ("/style", unfold),
+    "/audit": ("/audit", filter_entries),
     "/search": ("/search", find_plan),
     "/api/docs": ("/api/docs", go_to_operation),
     "/api/try": ("/api/try", open_operation),

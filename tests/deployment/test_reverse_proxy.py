@@ -19,6 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from app.accounts import users
+from app.clock import utc_now
 from app.main import create_app
 from app.settings import Settings
 from app.web.security.headers import SECURITY_HEADERS
@@ -221,6 +223,41 @@ def test_each_event_of_a_job_is_passed_on_at_once(proxy: Proxy, probe: Probe) ->
         assert next(lines) == "data: first"
         probe.event_was_read.set()
         assert "data: the first was read" in list(lines)
+
+
+PASSWORD = "a long password of anna"
+
+
+@pytest.fixture(scope="module")
+def proxy_with_accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    folder: Path = tmp_path_factory.mktemp("accounts")
+    app = create_app(
+        Settings(
+            data_dir=folder / "data", allowed_hosts=(NAME,), trusted_proxies=("127.0.0.1",),
+            authentication=("accounts",), password_memory_kib=7168, password_passes=1,
+        )
+    )  # fmt: skip
+    with app.state.database.session(writes=True) as session:
+        hashed = app.state.accounts.passwords.hash(PASSWORD)
+        users.add(session, "anna", "viewer", password_hash=hashed, now=utc_now())
+    with proxied(app, folder / "nginx") as proxy:
+        yield proxy
+
+
+def test_session_through_the_proxy_is_in_a_secure_cookie(proxy_with_accounts: Proxy) -> None:
+    answer = proxy_with_accounts.request("POST", "/sign-in", data={"name": "anna", "password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    (cookie,) = answer.headers.get_list("set-cookie")
+    secret, *attributes = cookie.split("; ")
+    assert secret.startswith("__Host-cfplan-session=")
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(attributes)
+    signed_in = proxy_with_accounts.request("GET", "/api/v1/account", headers={"cookie": secret})
+    assert (signed_in.status_code, signed_in.json()["name"]) == (200, "anna")
+
+
+def test_page_without_sign_in_leads_to_the_sign_in_of_the_same_host(proxy_with_accounts: Proxy) -> None:
+    answer = proxy_with_accounts.request("GET", "/plans", headers={"accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2Fplans")
 
 
 def test_attempts_to_sign_in_from_one_address_are_limited(proxy: Proxy) -> None:

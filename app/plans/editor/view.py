@@ -167,9 +167,7 @@ class _Maker:
 
 def _facility(maker: _Maker, at: str) -> Row:
     more = maker.entries(at, fields.FACILITY_MORE)
-    return Row(
-        at, maker.entries(at, fields.FACILITY), more, any(entry.value or entry.error for entry in more)
-    )
+    return Row(at, maker.entries(at, fields.FACILITY), more, maker.is_unfolded(more))
 
 
 def _queue(maker: _Maker, at: str) -> Row:

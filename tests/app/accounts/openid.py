@@ -202,6 +202,12 @@ class Browser:
         answer = self.get("/api/v1/account")
         return answer.json() if answer.status_code == 200 else None
 
+    def signed_in(self) -> Json:
+        """The signed-in user."""
+        found = self.account()
+        assert found is not None, "no one is signed in"
+        return found
+
     def close(self) -> None:
         for client in self.clients.values():
             client.close()

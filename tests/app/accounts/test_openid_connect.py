@@ -19,7 +19,7 @@ from sqlalchemy import URL, text
 
 from app.accounts import oidc_provider, users
 from app.accounts.oidc_provider import Provider
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
 from app.settings import Settings
@@ -150,7 +150,7 @@ def test_groups_are_read_from_userinfo_if_the_token_has_none(
     provider.claims_in_token = False
     assert browser.sign_in().status_code == 303
     assert browser.account() is not None
-    assert browser.account()["role"] == "planner"
+    assert browser.signed_in()["role"] == "planner"
     assert "/userinfo" in provider.requests
 
 
@@ -179,7 +179,7 @@ def test_role_is_updated_at_each_sign_in(provider: OpenIdProvider, browser: Brow
         provider.claims["groups"] = groups
         assert browser.sign_in().status_code == 303
         assert browser.account() is not None
-        assert browser.account()["role"] == role
+        assert browser.signed_in()["role"] == role
 
 
 def test_user_without_a_role_is_refused_and_signed_out_everywhere(
@@ -202,7 +202,7 @@ def test_default_role_is_for_users_without_a_known_group(provider: OpenIdProvide
         browser = Browser(address)
         assert browser.sign_in().status_code == 303
         assert browser.account() is not None
-        assert browser.account()["role"] == "viewer"
+        assert browser.signed_in()["role"] == "viewer"
         browser.close()
 
 
@@ -213,7 +213,7 @@ def test_user_is_known_by_issuer_and_subject_even_under_another_name(
     provider.claims |= {"preferred_username": "married", "email": "new@example.com"}
     assert browser.sign_in().status_code == 303
     assert browser.account() is not None
-    assert browser.account()["name"] == "alice"
+    assert browser.signed_in()["name"] == "alice"
     assert count(app, "users") == 1
 
 
@@ -224,10 +224,10 @@ def test_user_with_the_name_of_a_local_user_is_another_user(
     for _ in range(2):
         assert browser.sign_in().status_code == 303
         assert browser.account() is not None
-        assert (browser.account()["name"], browser.account()["role"]) == ("alice-2", "planner")
+        assert (browser.signed_in()["name"], browser.signed_in()["role"]) == ("alice-2", "planner")
     provider.claims["sub"] = "another"
     assert browser.sign_in().status_code == 303
-    assert browser.account()["name"] == "alice-3"
+    assert browser.signed_in()["name"] == "alice-3"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_name_of_a_new_user_is_made_valid(
     provider.claims["preferred_username"] = suggested
     assert browser.sign_in().status_code == 303
     assert browser.account() is not None
-    assert browser.account()["name"] == name
+    assert browser.signed_in()["name"] == name
 
 
 def test_disabled_user_is_refused(browser: Browser, app: FastAPI) -> None:
@@ -259,6 +259,16 @@ def test_confirmation_of_the_sign_in_asks_the_provider_to_sign_in_again(browser:
     begun = browser.get("/sign-in/oidc/again")
     assert "prompt=login" in begun.headers["location"]
     assert "prompt=" not in browser.get("/sign-in/oidc").headers["location"]
+
+
+def test_confirmation_offers_the_provider_and_no_password_that_the_user_does_not_have(
+    browser: Browser,
+) -> None:
+    assert 'type="password"' in browser.get("/sign-in").text
+    assert browser.sign_in().status_code == 303
+    page = browser.get("/sign-in/confirm?next=/account").text
+    assert 'href="/sign-in/oidc/again?next=%2Faccount"' in page
+    assert 'type="password"' not in page
 
 
 def test_sign_out_ends_the_session_and_offers_to_sign_out_at_the_provider(
@@ -528,7 +538,7 @@ def test_userinfo_does_not_replace_claims_of_the_signed_token(
     provider.userinfo = lambda claims: claims | {"groups": ["mq-admins"]}
     assert browser.sign_in().status_code == 303
     assert browser.account() is not None
-    assert browser.account()["role"] == "viewer"
+    assert browser.signed_in()["role"] == "viewer"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from app.accounts.credentials import TOKEN_PREFIX
 from app.accounts.models import ApiToken
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from tests.app.accounts.support import PASSWORD, Browser, accounts_of, add_token, bearer, signed_in
 from tests.app.web.support import Answer, assert_problem, call, send_json
 

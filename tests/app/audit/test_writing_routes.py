@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from app.audit.filters import AuditFilter
 from app.audit.service import Entry, each_entry
 from app.database.session import SAFE_METHODS
 from app.scenarios.description import EXAMPLE_CHANGES
+from app.uploads import files
 from tests.app.accounts.support import (
     PASSWORD,
     Browser,
@@ -33,6 +35,7 @@ from tests.app.uploads.support import finish
 from tests.app.web.support import SQ03, Answer, send_json
 
 DISPLAY = b"D XCF,STR\n"
+DIGEST = hashlib.sha256(DISPLAY).hexdigest()
 PLAN = "/api/v1/plans/SQ03"
 
 
@@ -66,6 +69,12 @@ class Site:
             body=DISPLAY,
             headers={"content-type": "text/plain"},
         )
+
+    def file(self) -> None:
+        """Leave a file without an upload, as a restored data folder may have it."""
+        path = files.path_of(self.app.state.settings.data_dir, DIGEST)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(DISPLAY)
 
     def read_upload(self) -> int:
         number = self.upload().json()["job"]["id"]
@@ -147,6 +156,10 @@ WRITES: Mapping[str, tuple[Prepare, Act, str]] = {
     "DELETE /api/v1/account/tokens/{number}": (NOTHING, lambda s: s.send("DELETE", f"/api/v1/account/tokens/{token_of(s, 'root')}"), "token.revoked"),
     "POST /api/v1/users": (NOTHING, lambda s: s.send("POST", "/api/v1/users", USER), "user.created"),
     "PATCH /api/v1/users/{name}": (NOTHING, lambda s: s.send("PATCH", "/api/v1/users/anna", {"role": "operator"}), "user.changed"),
+    "POST /api/v1/upload-files/{sha256}": (Site.file, lambda s: s.send("POST", f"/api/v1/upload-files/{DIGEST}"), "upload.registered"),
+    "DELETE /api/v1/upload-files/{sha256}": (Site.file, lambda s: s.send("DELETE", f"/api/v1/upload-files/{DIGEST}"), "upload.file-removed"),
+    "POST /upload-files/register": (Site.file, lambda s: s.post("/upload-files/register", sha256=DIGEST), "upload.registered"),
+    "POST /upload-files/remove": (Site.file, lambda s: s.post("/upload-files/remove", sha256=DIGEST), "upload.file-removed"),
     "POST /plans/{name}/delete": (NOTHING, lambda s: s.post("/plans/SQ03/delete"), "plan.deleted"),
     "POST /plans/{name}/restore": (lambda s: s.send("DELETE", PLAN), lambda s: s.post("/plans/SQ03/restore"), "plan.restored"),
     "POST /plans/{name}/rename": (NOTHING, lambda s: s.post("/plans/SQ03/rename", name="SQ04"), "plan.renamed"),

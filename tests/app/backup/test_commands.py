@@ -85,7 +85,7 @@ def test_backup_that_may_not_fit_is_refused(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr("app.backup.cli.shutil.disk_usage", lambda _: usage._replace(free=1_000))
+    monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: usage._replace(free=1_000))
     assert main(["backup", str(tmp_path / "cfplan.tar.gz")]) == 2
     assert "1000 bytes are free" in capsys.readouterr().err
     assert list(tmp_path.glob("cfplan*")) == []
@@ -288,7 +288,7 @@ def test_migration_without_space_for_a_copy_is_refused(
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(place.data))
     monkeypatch.delenv("CFPLAN_DATABASE_URL", raising=False)
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr("app.database.copies.shutil.disk_usage", lambda _: usage._replace(free=1_000))
+    monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: usage._replace(free=1_000))
     assert main(["migrate"]) == 2
     assert "CFPLAN_MIGRATION_COPIES=0" in capsys.readouterr().err
     assert revision(place) == REVISION

@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import httptools  # noqa: F401 - so that no child imports it
@@ -118,6 +119,7 @@ async def wait(seconds: float) -> int:
 
 
 def _write(session: SessionDep) -> None:
+    Path(os.environ["CFPLAN_DATA_DIR"], "begun").touch()
     session.execute(text("CREATE TABLE half (number INTEGER)"))
 
 

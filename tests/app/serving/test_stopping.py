@@ -58,7 +58,7 @@ def _has_table(service: Service, name: str) -> bool:
 def test_request_that_does_not_end_is_undone_and_answered(service: Service, path: str) -> None:
     pids = {service.pid, *service.workers()}
     with in_background(lambda: service.put(path)) as running:
-        wait_until(lambda: _is_write_locked(service))
+        wait_until((service.data_dir / "begun").exists)
         service.stop()
         answer = running.result()
     assert _is_stopping(answer)
@@ -66,16 +66,6 @@ def test_request_that_does_not_end_is_undone_and_answered(service: Service, path
     assert not _has_table(service, "half")
     assert _all_ended(pids)
     assert "Traceback" not in service.messages
-
-
-def _is_write_locked(service: Service) -> bool:
-    with sqlite3.connect(service.data_dir / "cfplan.db", timeout=0) as connection:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            return True
-        connection.rollback()
-        return False
 
 
 def test_requests_finish_if_there_is_time(service: Service) -> None:

@@ -48,6 +48,7 @@ def test_plan_entered_in_the_editor_gives_the_same_policy_as_rest_and_command_li
         at(page, f"{facility}/name").fill(f"CF0{number + 1}")
         at(page, f"{facility}/size").fill("64G")
         at(page, f"{facility}/cfcc_level").fill("25")
+        page.locator(f'[id="{facility}"] details.more > summary').click()
         at(page, f"{facility}/site").select_option(site)
     at(page, "/structures/0/name").fill("APPLICATION1")
     open_more(page, "/structures/0")

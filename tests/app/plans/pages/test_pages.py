@@ -28,6 +28,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.sheet import sheet
 from planner_core.sizing.placement import AllocationGroup
 from tests.app.plans.pages.browsing import Browser, PageContent
+from tests.app.web.pages.html import read
 from tests.cpu import at_most_cpu_seconds
 from tests.hostile.field_names import NAMES_OF_NO_FIELD
 
@@ -720,3 +721,17 @@ def test_missing_values_are_listed_next_to_the_form(browser: Browser) -> None:
     page = browser.get("/new-plan")
     answer = browser.post("/plan-preview", {**page.fields, "/qsg": "SQ03"})
     assert "#/queue_managers" in answer.links
+
+
+def test_existing_coupling_facility_shows_three_fields_and_names_the_values_of_the_others(
+    browser: Browser,
+) -> None:
+    browser.save_example(**{"/coupling_facilities/0/occupied": "1G", "/coupling_facilities/0/site": "SITE1"})
+    row = read(browser.get("/plans/SQ03/edit").text).one("div", id="/coupling_facilities/0")
+    more = row.one("details")
+    assert "open" not in more.attributes
+    assert (
+        len(row.all("input")) + len(row.all("select")) - len(more.all("input")) - len(more.all("select")) == 3
+    )
+    assert "Used by others 1G" in more.one("summary").text
+    assert "Site SITE1" in more.one("summary").text
