@@ -43,6 +43,7 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
+from app.plans.short_document import without_defaults
 from app.plans.stored import DeletedPlan, StoredVersion
 from app.plans.text_view import texts_of
 from app.settings import Settings
@@ -383,7 +384,7 @@ def download(session: SessionDep, name: str, number: str, file: str, release: Re
         return _file(_pretty(stored.document), "application/json", f"{name}.json")
     if file == "plan.yaml":
         return _file(
-            yaml_text(stored.document.model_dump(mode="json", exclude_defaults=True)),
+            yaml_text(without_defaults(stored)),
             "application/yaml",
             f"{name}.yaml",
         )

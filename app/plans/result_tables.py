@@ -96,7 +96,7 @@ def _more(spec: FormField, value: object) -> Cell:
         return text_of(spec.kind, value)
     if isinstance(value, bool):
         return _yes(value)
-    # Decimals are texts in a stored document.
+    # Decimals are floats in a stored document, and whole ones become integers.
     if spec.kind == "decimal" or not (value is None or isinstance(value, int | str)):
         return _number(value)
     return value
