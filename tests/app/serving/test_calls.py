@@ -29,6 +29,14 @@ async def _work(overseer: Overseer) -> RequestWork:
     return RequestWork(overseer, _no_answer)
 
 
+@pytest.fixture(autouse=True)
+def _commits_of_other_tests() -> Iterator[None]:
+    """Undo what calls in this thread set; otherwise, commits of later tests would belong to a stopped call."""
+    before = COMMITTING.set(COMMITTING.get())
+    yield
+    COMMITTING.reset(before)
+
+
 @pytest.fixture
 def work() -> RequestWork:
     return asyncio.run(_work(Overseer(LIMIT_S)))
