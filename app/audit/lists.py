@@ -13,12 +13,21 @@ from app.web.tables import Column, ListTable, ListView, TableCell
 
 PATH = "/audit"
 _NOTHING = "\N{EN DASH}"
+_LABELS: Final = {
+    "sentence": "",
+    "sha256": "SHA-256",
+    "qsg": "group",
+    "is_disabled": "disabled",
+    "size_bytes": "bytes",
+}
+"""Names of details that are not their keys."""
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
 
 
 def _who(entry: Entry) -> TableCell:
-    return TableCell(value=entry.actor, note="" if entry.actor_kind == "user" else entry.actor_kind)
+    is_clear = entry.actor_kind in ("user", entry.actor)
+    return TableCell(value=entry.actor, note="" if is_clear else entry.actor_kind)
 
 
 def _what(entry: Entry) -> TableCell:
@@ -37,10 +46,12 @@ def details_in_words(entry: Entry) -> str:
     for key, value in entry.details.items():
         if value is None or key in ("before", "after", "fields", "first", "omitted"):
             continue
-        parts.append(f"{key.replace('_', ' ')} {_short(value)}")
-    if "before" in entry.details or "after" in entry.details:
-        sides = (entry.details.get("before"), entry.details.get("after"))
-        parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in sides))
+        text = f"{value[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
+        parts.append(f"{_LABELS.get(key, key.replace('_', ' '))} {text}".strip())
+    before, after = entry.details.get("before"), entry.details.get("after")
+    # The number of the version is a column of its own.
+    if (before, after) not in ((None, None), (None, entry.version)):
+        parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in (before, after)))
     fields = entry.details.get("fields") or ()
     parts += [f"{each['at']}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
     for each in (entry.details.get("first") or ())[:MOST_SHOWN]:
@@ -55,6 +66,8 @@ def _sides(field: dict[str, Any]) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -73,7 +86,7 @@ ENTRIES: Final = ListTable[Entry](
     columns=(
         _AT,
         _ACTOR,
-        Column(key="address", title="From", kind="name", can_sort=False, read=lambda entry: entry.address),
+        Column(key="address", title="Address", kind="name", can_sort=False, read=lambda entry: entry.address),
         _ACTION,
         Column(key="object", title="Object", can_sort=False, read=_object),
         _DETAILS,

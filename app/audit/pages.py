@@ -88,7 +88,7 @@ def audit_file(request: Request, database: DatabaseDep) -> Response:
 def _box(
     name: str, label: str, given: Mapping[str, str], faults: Mapping[str, str], *, hint: str = ""
 ) -> FormField:
-    return FormField(name, label, "name", value=given[name], error=faults.get(name, ""), hint=hint)
+    return FormField(name, label, "text", value=given[name], error=faults.get(name, ""), hint=hint)
 
 
 def _address(path: str, query: Mapping[str, str]) -> str:

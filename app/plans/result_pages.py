@@ -19,6 +19,7 @@ from app.paging import PageRequest, ResultPage
 from app.plans import approval, service
 from app.plans.approval import ApprovalState
 from app.plans.charts import MOST_STRUCTURES, structures_chart
+from app.plans.errors import ApprovalMissing
 from app.plans.finding_groups import (
     FindingFilter,
     FindingGroupView,
@@ -183,7 +184,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
     lines = structure_lines(stored)
     groups = grouped_findings(stored.findings, ())
-    found = stored.result.get("clusters")
+    clusters = stored_load(stored.result)
     chosen = request.query_params.get("fail", "")[:MOST_CHOSEN]
     page = PlanSizesPage(
         title=_title(stored),
@@ -199,7 +200,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
         unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
-        clusters=clusters_shown(stored_load(found), chosen=chosen) if found else None,
+        clusters=clusters_shown(clusters, chosen=chosen) if clusters else None,
     )
     return "plans/sizes.html", page
 
@@ -234,13 +235,18 @@ def _findings(request: Request, session: Session, head: PlanHead) -> tuple[str, 
 def _texts(request: Request, session: Session, head: PlanHead) -> tuple[str, Page]:
     version, release = head.version, release_of(request)
     state = approval.state_of(session, version.name, version.number, is_required=release.needs_approval)
+    texts = texts_of(session, version, cut=True, release=release)
+    if state.is_required and state.approval is None:
+        # The page says once that the approval is missing; other reasons are shown with each text.
+        missing = str(ApprovalMissing(version.name, version.number))
+        texts = tuple(each for each in texts if each.refusal != missing)
     page = PlanTextsPage(
         title=f"Policy and commands of {_title(head.version)}",
         section="plans",
         head=head,
         approval=state,
         refusal=approval.refusal_of(state),
-        texts=texts_of(session, head.version, cut=True, release=release),
+        texts=texts,
         tables=tuple(TABLES),
     )
     return "plans/texts.html", page

@@ -83,7 +83,7 @@
     const { title, subject, period, source } = about;
     /* The visible part of a period replaces it; a range of another kind follows it. */
     const above = [subject, !(shown && isPeriod) && period, shown].filter(Boolean).join(" · ");
-    const maker = document.querySelector(".foot-in p")?.textContent.split(",")[0].trim() || "cfplan"; // with its version
+    const maker = document.querySelector(".foot-in .maker")?.textContent.split(",")[0].trim() || "cfplan"; // with its version
     const below = [source && `Source: ${source}.`, `Drawn by ${maker}.`].filter(Boolean).join(" ");
     let y = MARGIN;
     let text = "";

@@ -77,13 +77,13 @@ def press_tab(page: Page, times: int) -> None:
     page._sync(press_all())
 
 
-def walk(page: Page) -> list[str]:
+def walk(page: Page, *, least: int = LEAST_TABS_ON_A_PAGE) -> list[str]:
     """Go through a page with Tab and return the controls in the order in which they are reached.
 
     Assert that every control is reached once and in the order of the document, has a visible focus and releases it, and that Shift and Tab goes back.
     """
     expected: list[str] = page.evaluate(WATCH_FOCUS)
-    assert len(expected) >= LEAST_TABS_ON_A_PAGE
+    assert len(expected) >= least
     assert page.locator("[tabindex]:not([tabindex='0'], [tabindex='-1']):not(#api-docs *)").count() == 0
     reached: list[int] = []
     strangers = inside = 0

@@ -1,6 +1,7 @@
 """Requests with any text take bounded CPU time: 1 MB of each hostile shape to the routes that accept text, while /healthz answers.
 
-Routes come from the application and form fields from its pages, so that a new route is covered or reported by the test.
+Routes come from the application and form fields from its pages, so that a new route is covered or reported by the test. An
+administrator is signed in, because no one else may send to all routes.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from app.main import create_app
-from app.settings import Settings
+from app.accounts import sessions, users
+from app.accounts.sessions import Client, utc_now
 from app.texts.documents import example_text
+from tests.app.accounts.support import COOKIE, accounts_of, add_token, add_user, app_with_accounts, bearer
 from tests.cpu import allowed_cpu_seconds, as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 
@@ -35,6 +37,9 @@ PATIENCE_S = 300
 HEALTH_WITHIN_S = 10.0
 """Wall time: generous, for machines that are busy."""
 LARGEST_ANSWER_BYTES = 8_000_000
+ADMINISTRATOR, OTHER_USER = "anna", "bert"
+STARTS = ("/", "/sign-in/confirm")
+"""Pages that lead to all others."""
 CHANGES = {"POST", "PUT", "PATCH"}
 VALUES = {
     "{name}": "SQ03", "{scenario}": "S1", "{number}": "1", "{upload_id}": "1", "{qsg}": "SQ03",
@@ -44,16 +49,20 @@ VALUES = {
 WITHOUT_TEXT = {
     "/api/v1/plans/{name}/restore", "/api/v1/nightly-runs", "/plans/{name}/delete", "/plans/{name}/restore",
     "/plans/{name}/scenarios/{scenario}/delete", "/uploads/{upload_id}/delete", "/nights", "/simulated-data",
-    "/simulated-data/remove", "/api/v1/upload-files/{sha256}",
+    "/simulated-data/remove", "/api/v1/upload-files/{sha256}", "/sign-out", "/plans/{name}/versions/{number}/approve",
+    "/plans/{name}/versions/{number}/withdraw-approval", "/api/v1/plans/{name}/versions/{number}/approval",
 }  # fmt: skip
 """Routes of buttons, which have no text field; the text is sent in an unknown field."""
 FIELDS: dict[str, tuple[str, ...] | str] = {
+    "/account/sessions/end": ("session",),
+    "/account/tokens/revoke": ("token",),
     "/cf-levels/remove": ("coupling_facility",),
     "/plan-preview": "/new-plan",
     "/plans/{name}/scenarios/{scenario}/edit": "/plans/SQ03/scenarios/new",
     "/plans/{name}/acknowledge": ("code", "structure", "message", "reason"),
     "/plans/{name}/withdraw": ("code", "structure", "message"),
     "/qsg-map/remove": ("system_id", "queue_manager"),
+    "/sign-in": ("name", "password", "next"),
     "/uploads/{upload_id}/ingest": ("kind", "observed_at", "zone"),
     "/uploads/retry": ("batch",),
     **dict.fromkeys(("/upload-files/register", "/upload-files/remove"), ("sha256",)),
@@ -115,7 +124,7 @@ class _Forms(HTMLParser):
             self._fields.add(("form", given["name"]))
         if tag == "input":
             kind = given.get("type", "text")
-            if kind in ("text", "search", "number", "hidden"):
+            if kind in ("text", "search", "number", "hidden", "password"):
                 self._fields.add(("form", given["name"]))
             elif kind == "file":
                 self._fields.add(("file", given["name"]))
@@ -141,6 +150,7 @@ def paths_that_change(app: FastAPI) -> dict[str, str]:
 
 
 def filled(path: str) -> str:
+    path = path.replace("/users/{name}", f"/users/{OTHER_USER}")
     for name, value in VALUES.items():
         path = path.replace(name, value)
     assert "{" not in path, f"VALUES has no value for {path}"
@@ -149,14 +159,31 @@ def filled(path: str) -> str:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """Return the application with a stored plan and no jobs."""
-    return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    """Return the application with a stored plan, two users and no jobs."""
+    app = app_with_accounts(Path(tmp_path_factory.mktemp("site")), approval=True)
+    add_user(app, ADMINISTRATOR, "administrator")
+    add_user(app, OTHER_USER, "planner")
+    return app
+
+
+def new_session(app: FastAPI) -> str:
+    """Return the cookie of a session that has just begun, because signing out is one of the requests."""
+    lifetimes = accounts_of(app).lifetimes
+    with app.state.database.session(writes=True) as session:
+        user = users.get(session, ADMINISTRATOR)
+        client = Client("127.0.0.1", "Firefox")
+        return sessions.start(
+            session, user, method="accounts", client=client, lifetimes=lifetimes, now=utc_now()
+        )
 
 
 @asynccontextmanager
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    cookies = {COOKIE: new_session(app)}
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=PATIENCE_S) as found:
+    async with httpx.AsyncClient(
+        transport=transport, base_url=ADDRESS, timeout=PATIENCE_S, cookies=cookies
+    ) as found:
         yield found
 
 
@@ -165,11 +192,11 @@ async def _forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
     fields: dict[str, set[tuple[str, str]]] = {}
     async with client(app) as asking:
         document = example_text().encode()
-        made = await asking.put(
-            "/api/v1/plans/SQ03", content=document, headers={"content-type": TYPES["yaml"]}
-        )
+        # Another user saves the plan, so that the administrator is asked to approve it.
+        headers = {"content-type": TYPES["yaml"], **bearer(add_token(app, OTHER_USER, "planner"))}
+        made = await asking.put("/api/v1/plans/SQ03", content=document, headers=headers)
         assert made.status_code == 201
-        waiting, seen = ["/"], {"/"}
+        waiting, seen = list(STARTS), set(STARTS)
         while waiting:
             page = waiting.pop()
             answer = await asking.get(page)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -38,7 +41,7 @@ PAGES = (
     "/", "/calculator", "/uploads", "/qsg-map", "/usage", "/forecasts", "/curves", "/cf-levels", "/nights", "/whatif",
     "/what-runs", "/lint", "/merge", "/running", "/plan-from-running", "/events/simulate", "/events/read", "/cluster/decide",
     "/cluster/load", "/cluster/explain", "/search?q=SQ03", "/reference", "/docs", "/api/docs", "/account", "/nothing/here",
-    "/uploads/1", *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES,
+    "/uploads/1", "/upload-files", "/account/password", *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES,
 )  # fmt: skip
 
 
@@ -56,9 +59,21 @@ def filled_site(tmp_path_factory: pytest.TempPathFactory, folder_with_users: Pat
     assert send_json(alone, "PUT", "/api/v1/plans/CONTEXTS/scenarios/more", scenario).status == 201
     store(alone, ten_days(days=2))
     post_file(alone, "text")
+    add_unregistered_file(folder / "data" / "uploads")
     store_night(alone.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     alone.state.database.close()
     return app_with_accounts(folder)
+
+
+def add_unregistered_file(uploads: Path) -> None:
+    """Store a file that belongs to no upload, which operators can read again or remove."""
+    content = b"a file without an upload"
+    digest = hashlib.sha256(content).hexdigest()
+    path = uploads / digest[:2] / digest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    an_hour_ago = time.time() - 3600
+    os.utime(path, (an_hour_ago, an_hour_ago))
 
 
 def needed_role(app: FastAPI, method: str, address: str) -> Role | None:
@@ -116,6 +131,8 @@ def test_administrator_is_offered_everything(filled_site: FastAPI) -> None:
         ("POST", "/plans/CONTEXTS/rename"),
         ("POST", "/nights"),
         ("POST", "/qsg-map"),
+        ("POST", "/upload-files/register"),
+        ("POST", "/upload-files/remove"),
         ("POST", "/cf-levels"),
         ("POST", "/sign-out"),
     }
@@ -129,7 +146,7 @@ def test_refused_page_names_the_needed_role(filled_site: FastAPI) -> None:
     answer = signed_in(filled_site, "viewer").get("/new-upload")
     assert answer.status == 403
     assert "This needs the role operator. Your role, viewer, does not include it." in answer.text
-    assert '<span class="user-name">viewer</span>' in answer.text
+    assert '<span class="user-name" title="viewer">viewer</span>' in answer.text
 
 
 def test_single_user_mode_is_stated_on_every_page(app: FastAPI) -> None:

@@ -15,7 +15,7 @@ from app.accounts import sessions, users
 from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
 from app.accounts.models import SignInAttempts, UserSession
 from app.accounts.passwords import Passwords
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from tests.app.accounts.support import (
     COOKIE,
     OTHER_PASSWORD,
@@ -455,7 +455,7 @@ def test_new_token_needs_a_recent_sign_in(site: FastAPI) -> None:
 
 def test_frame_of_pages_names_the_user_and_offers_to_sign_out(site: FastAPI) -> None:
     page = signed_in(site, "planner").get("/calculator").text
-    assert '<span class="user-name">planner</span>' in page
+    assert '<span class="user-name" title="planner">planner</span>' in page
     assert 'action="/sign-out"' in page
     assert "Single-user mode" not in page
     assert 'href="/users"' not in page

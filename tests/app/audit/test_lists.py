@@ -1,0 +1,42 @@
+"""Entries of the audit trail in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.audit.lists import details_in_words, view_of
+from app.audit.service import Entry
+
+AT = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)
+
+
+def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "user") -> Entry:
+    return Entry(
+        id=1, at=AT, actor="service", actor_kind=kind, user_id=None, token_id=None, address=None, action="plan.saved",
+        object_kind="plan", object_id=1, object_name="SQ03", version=version, details=details, digest="0" * 64,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("details", "version", "words"),
+    [
+        ({"before": None, "after": 1, "qsg": "SQ03"}, 1, "group SQ03"),
+        ({"before": 1, "after": 2, "changes": 1}, 2, "1 → 2; changes 1"),
+        ({"before": "planner", "after": "viewer"}, None, "planner → viewer"),
+        ({"before": "planner", "after": None}, None, "planner → \N{EN DASH}"),
+        ({"has_password": True, "is_disabled": False}, None, "has password yes; disabled no"),
+        ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
+        ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),
+    ],
+)
+def test_details_are_readable(details: dict[str, Any], version: int | None, words: str) -> None:
+    assert details_in_words(entry(details, version=version)) == words
+
+
+@pytest.mark.parametrize(("kind", "note"), [("user", ""), ("service", ""), ("token", "token")])
+def test_kind_of_actor_is_shown_unless_the_name_says_it(kind: str, note: str) -> None:
+    (row,) = view_of([entry({}, kind=kind)]).rows
+    assert row[1].cell.note == note
