@@ -19,7 +19,15 @@ from sqlalchemy.orm import Session
 
 from app.accounts import tokens, users
 from app.accounts.errors import NoRole
-from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
+from app.accounts.models import (
+    LONGEST_ISSUER,
+    LONGEST_SUBJECT,
+    LONGEST_USER_NAME,
+    ApiToken,
+    ExternalIdentity,
+    User,
+    UserSession,
+)
 from app.actor import Actor, ActorKind, Role, acting_as
 from app.audit.actions import Action
 from app.audit.recording import record
@@ -75,10 +83,7 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
-            users.end_sessions(session, user)
-            tokens.revoke_all(session, user.id, now)
-            details = {"issuer": person.issuer, "reason": "no role in the directory"}
-            record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)
+            _end_access(session, user, now)
         return None
     if user is None:
         user = users.add(session, free_name(session, person.name), role.label, password_hash=None, now=now)
@@ -88,7 +93,7 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
         session.flush()
     elif user.disabled_at is not None:
         message = f"Your user {user.name} is disabled. An administrator can enable it."
-        raise NoRole(message)
+        raise NoRole(message, user=user.name)
     elif user.role != role.label:
         # The directory decides, even about the only administrator: it can appoint another one.
         details = {"before": user.role, "after": role.label, "issuer": person.issuer}
@@ -96,6 +101,19 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user
+
+
+def _end_access(session: Session, user: User, now: datetime) -> None:
+    """End the sessions and the tokens of a user, if there are any.
+
+    Behind a proxy that names the user, each request of a user without a role comes here; only the first one has something
+    to change and to record.
+    """
+    if session.scalar(select(UserSession.id).where(UserSession.user_id == user.id).limit(1)) is not None:
+        users.end_sessions(session, user)
+    active = select(ApiToken.id).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
+    if session.scalar(active.limit(1)) is not None:
+        tokens.revoke_all(session, user.id, now)
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:

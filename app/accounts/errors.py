@@ -131,6 +131,11 @@ class NoRole(PlannerError):
 
     problem = SIGN_IN_FAILED
 
+    def __init__(self, message: str, *, user: str = "") -> None:
+        """Store the message, and the name of the user here if there is one."""
+        super().__init__(message)
+        self.user = user
+
 
 class TrustedHeaderRefused(PlannerError):
     """A request has the header with the user, and may not have it, or not in this form."""

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.accounts import sessions, users
 from app.accounts.addresses import own_address
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
-from app.accounts.directory import Claims, Person, admit, claim_of, texts_in
+from app.accounts.directory import Claims, Person, admit, claim_of, find, texts_in
 from app.accounts.errors import Busy, NoRole, ProviderRefused
 from app.accounts.models import LONGEST_REDIRECT, OidcSignIn
 from app.accounts.sessions import Client, Lifetimes
@@ -148,7 +148,8 @@ def finish(
         raise ProviderRefused(message, log=f"the provider answers the error {stated!r}")
     claims = provider.identify(answer.code, begun.redirect_uri, nonce=begun.nonce, verifier=begun.verifier)
     with database.session(writes=True) as session:
-        user = admit(session, person_of(claims, settings), settings, now)
+        person = person_of(claims, settings)
+        user = admit(session, person, settings, now)
         if earlier_secret:
             sessions.end_with_secret(session, earlier_secret)
         if user is not None:
@@ -158,12 +159,14 @@ def finish(
             who = Actor(user.name, ActorKind.USER, role, client.address or None, user_id=user.id)
             record(session, Action.SIGNED_IN, users.object_of(user), {"method": METHOD}, actor=who)
             return Finished(secret, begun.return_to)
+        known = find(session, person.issuer, person.subject)
+        name = "" if known is None else known.name
     # After the transaction, which has ended the user's sessions.
     message = (
         "Your directory knows you, but you have no role in cfplan. Ask for a group that has one. "
         "Operators: see CFPLAN_ROLE_GROUPS and CFPLAN_DEFAULT_ROLE."
     )
-    raise NoRole(message)
+    raise NoRole(message, user=name)
 
 
 def person_of(claims: Claims, settings: Settings) -> Person:

@@ -82,7 +82,7 @@ def finish(request: Request, accounts: AccountsDep, provider: ProviderDep, datab
         _log(error)
         # The provider has identified a user. Other failures can be sent by anyone, as often as they like.
         if isinstance(error, NoRole):
-            about = AuditObject("user", "unknown user")
+            about = AuditObject("user", error.user or "unknown user")
             record_alone(database, Action.SIGN_IN_FAILED, about, {"method": oidc.METHOD, "reason": "no role"})
         raise
     response = _redirect(root_path(request) + finished.to)

@@ -40,6 +40,7 @@ class Action(StrEnum):
     LEVEL_REMOVED = "cfcc-level.removed"
     HISTORY_REBUILT = "history.rebuilt"
     HISTORY_SHORTENED = "history.shortened"
+    DATA_RESTORED = "data.restored"
     USER_CREATED = "user.created"
     USER_CHANGED = "user.changed"
     USER_DISABLED = "user.disabled"
@@ -85,6 +86,7 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.LEVEL_REMOVED: "CFCC level removed",
     Action.HISTORY_REBUILT: "Hourly usage rebuilt from the usage history",
     Action.HISTORY_SHORTENED: "Old hourly usage removed",
+    Action.DATA_RESTORED: "Data restored from a backup",
     Action.USER_CREATED: "User created",
     Action.USER_CHANGED: "User changed",
     Action.USER_DISABLED: "User disabled",

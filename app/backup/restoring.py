@@ -17,7 +17,10 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.backup import journal as journals
 from app.backup import server_tables
 from app.backup.archive import (
@@ -159,7 +162,7 @@ def restore(
             )  # fmt: skip
             revision = str(found.head["revision"])
             if places.database is not None:
-                _build_sqlite(places, found, revision, on_progress)
+                _build_sqlite(places, found, begun.at(Phase.STAGING, revision=revision), on_progress)
             os.sync()  # everything that was unpacked is on disk before anything is exchanged
             prepared = begun.at(
                 Phase.PREPARED, revision=revision, items=_items(places, found, has_history=has_history)
@@ -390,7 +393,7 @@ def _items(places: _Places, found: _Unpacked, *, has_history: bool) -> tuple[Ite
 # ---- the database ----------------------------------------------------------------------------------------------------
 
 
-def _build_sqlite(places: _Places, found: _Unpacked, revision: str, on_progress: Progress) -> None:
+def _build_sqlite(places: _Places, found: _Unpacked, begun: Journal, on_progress: Progress) -> None:
     """Create the new SQLite file with the newest schema next to the present one."""
     if places.database is None:
         return
@@ -398,7 +401,7 @@ def _build_sqlite(places: _Places, found: _Unpacked, revision: str, on_progress:
     target.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     with _closing(Database(URL.create("sqlite", database=str(target)), copies_kept=0)) as made:
-        made.upgrade(revision)
+        made.upgrade(begun.revision)
         with made.engine.connect() as connection:
             # Inside a transaction, the pragma would have no effect.
             connection.connection.cursor().execute("PRAGMA foreign_keys=OFF")
@@ -414,6 +417,7 @@ def _build_sqlite(places: _Places, found: _Unpacked, revision: str, on_progress:
         made.upgrade()
         with made.connection(writes=True) as connection:
             _adjust(connection, places, found.uploads, has_uploads=bool(found.head.get("has_uploads")))
+            _record(connection, begun)
         with made.engine.connect() as connection:
             connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -435,6 +439,18 @@ def _adjust(connection: Connection, places: _Places, uploads: set[str], *, has_u
             )
 
 
+def _record(connection: Connection, begun: Journal) -> None:
+    """Add the restore to the audit trail of the archive, which continues from here.
+
+    Entries that were added after the backup are not in it; this entry tells why a digest that was noted after the backup
+    no longer matches.
+    """
+    with Session(connection) as session:
+        about = AuditObject("backup", Path(begun.archive).name)
+        record(session, Action.DATA_RESTORED, about, {"revision": begun.revision})
+        session.commit()  # of the session only: the connection has begun the transaction
+
+
 def _stored_time(connection: Connection) -> Any:  # noqa: ANN401 - text or time
     now = utc_now()
     return now.strftime("%Y-%m-%d %H:%M:%S.%f") if connection.dialect.name == "sqlite" else now
@@ -454,11 +470,14 @@ def _exchange(database: Database, data_dir: Path, found: Journal, on_progress: P
         places = _Places(data_dir, None, None)
         tables = _staged_tables(Path(found.staging))
         uploads = next((item for item in found.items if item.path == places.uploads), None)
+
+        def after_load(connection: Connection) -> None:
+            _adjust(connection, places, _digests_in(uploads), has_uploads=uploads is not None)
+            _record(connection, found)
+
         server_tables.exchange(
             database, found.restore_id, found.revision, tables, lambda table: _lines(Path(found.staging), table),
-            after_load=lambda connection: _adjust(
-                connection, places, _digests_in(uploads), has_uploads=uploads is not None
-            ),
+            after_load=after_load,
             on_table=lambda name: on_progress(f"loading {name}", 0),
         )  # fmt: skip
     journals.exchange(found.items)

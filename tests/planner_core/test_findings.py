@@ -710,6 +710,8 @@ FOLDERS_OF_OTHER_QUESTIONS = (
 
 NAMES_OF_OTHER_THINGS = {
     "AS_Q_DEF",
+    "CFPLAN_DATABASE_PASSWORD_FILE",
+    "CFPLAN_OIDC_CLIENT_SECRET_FILE",
     "CSQ_ADMIN",
     "FILLS_WITHIN_LEAD_TIME",  # a finding of the nightly run
     "LARGEST_FILE_BYTES",
@@ -718,6 +720,7 @@ NAMES_OF_OTHER_THINGS = {
     "MQRC_Q_FULL",
     "MQRC_Q_SERVICE_INTERVAL_HIGH",
     "MQRC_Q_SERVICE_INTERVAL_OK",
+    "PROMETHEUS_MULTIPROC_DIR",
     "SPARK_MASTER",
 }
 """Strings in `planner_core` and `app` that look like the code of a finding."""

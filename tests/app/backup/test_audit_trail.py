@@ -12,13 +12,14 @@ import pytest
 from app.actor import LONGEST_ACTOR, Actor, ActorKind, Role, acting_as
 from app.audit.actions import Action
 from app.audit.chain import GENESIS, digest_of
+from app.audit.filters import AuditFilter
 from app.audit.models import LONGEST_OBJECT_NAME, AuditEntry
 from app.audit.recording import AuditObject, record_alone
-from app.audit.service import verify
+from app.audit.service import each_entry, verify
 from app.cli import main
-from app.database.engine import Database, database_of
+from app.database.engine import SCHEMA_REVISION, Database, database_of
 from tests import postgres
-from tests.app.backup.support import Place, back_up, check_trail, place_at, restore_into
+from tests.app.backup.support import RESTORED, Place, back_up, check_trail, place_at, restore_into
 from tests.databases import KINDS
 
 pytestmark = pytest.mark.long
@@ -81,8 +82,12 @@ def test_audit_trail_is_intact_and_protected_after_a_restore_on_any_database(
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(target.data))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", target.settings.database_url)
     assert main(["audit", "verify", "--anchor", f"{ENTRIES}:{source.anchors[ENTRIES]}"]) == 0
-    assert source.anchors[ENTRIES] in capsys.readouterr().out
+    assert f"{ENTRIES + 1} entries are intact" in capsys.readouterr().out
     database = database_of(target.settings)
+    (restored,) = each_entry(database, AuditFilter(action=RESTORED))
+    assert (restored.id, restored.object_name, restored.details) == (
+        ENTRIES + 1, "cfplan.tar.gz", {"revision": SCHEMA_REVISION},
+    )  # fmt: skip
     record_alone(database, Action.PLAN_CREATED, AuditObject("plan", "SQ04"))
     database.close()
     assert check_trail(target, anchors=source.anchors) == ENTRIES + 1
