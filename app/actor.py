@@ -18,7 +18,7 @@ LONGEST_ACTOR = 200
 
 
 class Role(IntEnum):
-    """What a user may do. Each role includes those before it."""
+    """The rights of a user. Each role includes those before it."""
 
     VIEWER = 1
     PLANNER = 2
@@ -29,6 +29,19 @@ class Role(IntEnum):
     def label(self) -> str:
         """Return the name that commands, settings and answers use."""
         return self.name.lower()
+
+    @classmethod
+    def of(cls, label: str) -> Role:
+        """Return the role with a label.
+
+        Raises:
+            KeyError: There is no such role.
+        """
+        return cls[label.upper()]
+
+
+ROLE_LABELS = tuple(role.label for role in Role)
+"""The labels of all roles, lowest first."""
 
 
 class ActorKind(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -176,6 +176,22 @@ def write(text: str) -> None:
 def write_lines(lines: Iterable[str]) -> None:
     """Write lines to standard output."""
     write("".join(f"{line}\n" for line in lines))
+
+
+def table_lines(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> Iterator[str]:
+    """Yield the lines of a table whose columns are as wide as their longest cell.
+
+    Args:
+        rows: The cells, headings first; all rows have the same length.
+        right: Columns that are right-aligned, from 0.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            text.rjust(width) if at in right else text.ljust(width)
+            for at, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def write_json(answer: JsonObject) -> None:

@@ -69,9 +69,11 @@ def in_job(job_id: int) -> Iterator[None]:
 
 _SHORTEST_SECRET = 4
 """Shorter passwords are not searched for: they would hide parts of ordinary words."""
+# The length of a scheme is limited: in `a.a.a.a`, one begins at each letter, and an unlimited one is searched for to the
+# end of the text each time. Clients choose the paths in the access log, which is written on the event loop.
 _IN_TEXT = re.compile(
     r"""(?xi)
-    (?P<url> \b[a-z][a-z0-9+.-]*://[^\s/@:]*: ) [^\s/@]+ (?=@)                     # the password in a URL
+    (?P<url> \b[a-z][a-z0-9+.-]{0,19}://[^\s/@:]*: ) [^\s/@]+ (?=@)                # the password in a URL
     | (?P<scheme> \b(?:bearer|basic)\s+ ) [a-z0-9._~+/=-]{6,}                      # Authorization
     | (?P<name> \b(?:password|passwd|secret|[a-z_]*token|api_?key|client_secret|session|cookie)\b ["']?\s*[=:]\s*["']? )
       [^\s"',;&)]+                                                                 # password=..., cookie: ...
@@ -126,6 +128,17 @@ def _cut(text: str, longest: int = LONGEST_TEXT) -> str:
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text) - longest} more characters)"
 
 
+def _clean(text: str) -> str:
+    """Return the beginning of a text without secrets. Only what may be written is searched, however long the text is."""
+    if len(text) <= 2 * LONGEST_TEXT:
+        return _cut(without_secrets(text))
+    head = without_secrets(text[: 2 * LONGEST_TEXT])
+    if len(head) < 3 * LONGEST_TEXT // 2:
+        # So much was removed that the end of the searched part, which may be half a secret, could be written.
+        return _cut(without_secrets(text))
+    return _cut(head + text[2 * LONGEST_TEXT :])
+
+
 # ---- formats ---------------------------------------------------------------------------------------------------------
 
 
@@ -146,8 +159,7 @@ def _context(record: logging.LogRecord) -> dict[str, Any]:
     more: Mapping[str, Any] = getattr(record, FIELDS, {})
     found.update((name, value) for name, value in more.items() if value is not None)
     return {
-        name: value if isinstance(value, int | float) else _cut(without_secrets(str(value)))
-        for name, value in found.items()
+        name: value if isinstance(value, int | float) else _clean(str(value)) for name, value in found.items()
     }
 
 
@@ -168,7 +180,7 @@ class TextFormatter(logging.Formatter):
         context = _context(record)
         words = [_time(record), record.levelname, record.name]
         words += [f"{name}={_quoted(context.pop(name))}" for name in self.BEFORE_MESSAGE if name in context]
-        words.append(printable(_cut(without_secrets(record.getMessage()))))
+        words.append(printable(_clean(record.getMessage())))
         words += [f"{name}={_quoted(value)}" for name, value in context.items()]
         line = " ".join(words)
         below = _traceback(self, record)
@@ -203,7 +215,7 @@ def json_formatter() -> logging.Formatter:
             log_data.update(time=_time(record), level=record.levelname.lower(), logger=record.name)
             log_data.update(_context(record))
             # After the context, so that no field can replace the message.
-            log_data["message"] = _cut(without_secrets(record.getMessage()))
+            log_data["message"] = _clean(record.getMessage())
             log_data["process"] = record.process
             below = _traceback(self, record)
             if below:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from anyio import CapacityLimiter, move_on_after, to_thread
-from fastapi import APIRouter, FastAPI, Request
-from sqlalchemy.exc import SQLAlchemyError
+from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
@@ -23,8 +20,7 @@ from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.data_folder import in_use
-from app.database.engine import Database, DatabaseUnusable, database_of
-from app.database.fullness import has_no_space
+from app.database.engine import Database, database_of
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
@@ -58,7 +54,6 @@ from app.uploads.service import clean_up
 from app.usage import api as usage
 from app.web import chart_script, openapi
 from app.web import problems as errors
-from app.web.answers import HealthAnswer
 from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
@@ -73,11 +68,6 @@ from app.web.turns import PagesInTurn
 from app.whatif import api as whatif
 from planner_core import CORE_VERSION
 
-DATABASE_ANSWERS_WITHIN_S = 2
-MOST_HEALTH_CHECKS = 2
-"""Maximum number of concurrent checks, so that checks of a dead server do not use up the threads for requests."""
-
-logger = logging.getLogger("cfplan.health")
 FORM_AROUND_FILE_BYTES = 2**20
 """Allowance for the fields and boundaries of a form around a file of the maximum size."""
 
@@ -89,37 +79,6 @@ _DESCRIPTIONS = (
     scenarios_description,
 )
 """Descriptions of the features whose handlers read request bodies themselves."""
-
-health = APIRouter(tags=["service"])
-
-
-@health.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
-async def healthz(request: Request) -> HealthAnswer:
-    """Return the state of the service, even while the database does not answer."""
-    database: Database = request.app.state.database
-    settings: Settings = request.app.state.settings
-    answers = await _database_answers(database, request.app.state.health_checks)
-    is_full = database.is_full or has_no_space(settings.data_dir)
-    return HealthAnswer(
-        status="ok" if answers and not is_full else "degraded",
-        database="ok" if answers else "unavailable",
-        storage="full" if is_full else "ok",
-        version=CORE_VERSION,
-        findings=[],
-    )
-
-
-async def _database_answers(database: Database, limiter: CapacityLimiter) -> bool:
-    """Return whether the database answers in time."""
-    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
-        try:
-            # A thread cannot be cancelled, so it is abandoned: the driver's own time limit ends it later.
-            await to_thread.run_sync(database.check, abandon_on_cancel=True, limiter=limiter)
-        except (SQLAlchemyError, DatabaseUnusable) as error:
-            logger.warning("The database does not answer: %s", error)
-            return False
-        return True
-    return False
 
 
 @asynccontextmanager
@@ -180,7 +139,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
-    app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = database_of(settings, waits=OF_REQUESTS)
     app.state.write_turns = write_turns()
     app.state.background_database = database_of(settings, waits=OF_BACKGROUND)
@@ -234,7 +192,6 @@ def _routers() -> list[APIRouter]:
         running.router,
         search.router,
         accounts.router,
-        health,
         monitoring.router,
         reference_api.router,
         api_docs.router,

@@ -102,9 +102,8 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
         KEEP_ALIVE_S,
         SHUTDOWN_S,
         STOP_S,
-        WRITERS_PER_THREAD,
         WorkerServer,
-        threads_of_each,
+        writers_of_each,
     )
 
     workers = settings.workers or min(usable_cores(), MOST_WORKERS)
@@ -122,7 +121,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
 
     def serve(link: socket.socket) -> int:
         state = application.state
-        state.write_turns.total_tokens = max(2, int(threads_of_each(workers) * WRITERS_PER_THREAD))
+        state.write_turns.total_tokens = writers_of_each(workers)
         server = WorkerServer(config, link, overseer=state.overseer, leader=state.leader, workers=workers)
         return server.serve_until_the_end(sockets)
 

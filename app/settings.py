@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.actor import Role
+from app.actor import ROLE_LABELS
 from planner_core.errors import PlannerError
 from planner_core.units import GIB, MIB
 
@@ -68,7 +69,6 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-ROLE_NAMES = tuple(role.label for role in Role)
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
 _OTHER_HEADERS = frozenset(
     {"host", "cookie", "authorization", "origin", "referer", "user-agent", "from", "forwarded"}
@@ -522,7 +522,7 @@ def roles_of_groups(text: str) -> dict[str, str]:
     for entry in filter(None, (each.strip() for each in text.split(";"))):
         # The role comes first, because names of groups may contain colons.
         role, _, group = (part.strip() for part in entry.partition(":"))
-        if role not in ROLE_NAMES or not group:
+        if role not in ROLE_LABELS or not group:
             message = f"{entry!r} is not a role and a group, such as planner:mq-planners"
             raise ValueError(message)
         if found.setdefault(group, role) != role:
@@ -558,10 +558,12 @@ def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Set
     try:
         return Settings(**given)
     except ValidationError as error:
-        faults = [
-            f"CFPLAN_{'_'.join(map(str, e['loc'])).upper() or 'AUTHENTICATION'}: {e['msg']}"
-            for e in error.errors()
-        ]
-        # Reported by the names of environment variables, which operators know; pydantic reports fields.
-        message = f"A setting is not valid. {'; '.join(faults)}."
+        message = f"A setting is not valid. {'; '.join(map(_fault_of, error.errors()))}."
         raise SettingsInvalid(message) from None
+
+
+def _fault_of(error: ErrorDetails) -> str:
+    """Return an error of pydantic with the name of the environment variable, which operators know."""
+    message = error["msg"].removeprefix("Value error, ")
+    # Further elements are positions in a list. Errors of several settings together name them in their message.
+    return f"CFPLAN_{str(error['loc'][0]).upper()}: {message}" if error["loc"] else message

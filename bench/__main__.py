@@ -13,6 +13,7 @@ from bench import (
     dumps,
     filling,
     large_plan,
+    largest,
     load,
     message_sizes,
     pages,
@@ -28,6 +29,7 @@ AIM_RATIO, AIM_RATIO_REPEATED = 0.6, 0.8
 AIM_READ_S, AIM_EVALUATE_S = 0.4, 0.5
 AIM_SAVE_LARGEST_S, AIM_SHOW_LARGEST_S = 2.0, 0.2
 AIM_PASTED_S = 1.0
+AIM_REQUEST_S = 2.0
 AIM_FILLING_MS = 100
 AIM_MB_PER_S = 300
 AIM_LOAD_S = {load.PAGE: 1.0, load.SIZING: 0.25}
@@ -45,6 +47,7 @@ PARTS = (
     "pages",
     "core",
     "stored",
+    "largest",
     "filling",
     "load",
     "start",
@@ -89,6 +92,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stored.measure_pasted(queues=options.queues, rounds=saves),
             f"{options.queues} queues pasted into the editor's form, shown as a page",
             aims=(None, None, AIM_PASTED_S),
+        )
+    if "largest" in wanted:
+        _print_largest(
+            largest.measure(
+                structures=options.structures, queues=options.queues, wanted=options.largest_request
+            ),
+            f"{options.structures} structures x {options.queues} queues",
         )
     if "filling" in wanted:
         for with_maxdepth, what in (
@@ -221,6 +231,17 @@ def _print_stored(found: dict[str, stored.Stored], what: str, *, aims: tuple[flo
     )
 
 
+def _print_largest(found: Sequence[largest.Answered], what: str) -> None:
+    print(f"\nEvery request about a stored plan of {what}; CPU seconds with compression,")
+    print("most expensive first; saving has no aim")
+    print(f"{'CPU s':>8}{'of aim':>8}{'KB sent':>10}  request")
+    for each in found:
+        of_aim = "" if each.is_save else f"{each.cpu_s / AIM_REQUEST_S:.2f}"
+        print(f"{each.cpu_s:>8.2f}{of_aim:>8}{each.sent_bytes / KILO:>10.1f}  {each.name}")
+    over = sum(each.cpu_s > AIM_REQUEST_S and not each.is_save for each in found)
+    print(f"{over} of {len(found)} requests take more than {AIM_REQUEST_S:g} s")
+
+
 def _print_filling(found: dict[str, filling.Filled], what: str) -> None:
     bare = found[filling.BARE].median_ms
     print(f"\nAn outage of a structure recomputed: {what}; CPU milliseconds,")
@@ -317,6 +338,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
     parser.add_argument(
         "--only", choices=PARTS, action="append", help="run only this benchmark; may be repeated"
+    )
+    parser.add_argument(
+        "--largest-request",
+        default="",
+        help="measure only requests about the largest plan that contain this text",
     )
     parser.add_argument("--load-planners", type=int, default=load.PLANNERS, help="planners of the load run")
     parser.add_argument("--load-scripts", type=int, default=load.SCRIPTS, help="scripts of the load run")

@@ -57,8 +57,17 @@ def _bank_queue(number: int, name: str, place: int) -> dict[str, Any]:
     }
 
 
-def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, Any]:
-    """Return the largest plan within the limits of MQ, with names of full length and every optional field."""
+def largest(
+    *, structures: int = STRUCTURES, queues: int = QUEUES, with_definitions: bool = False
+) -> dict[str, Any]:
+    """Return the largest plan within the limits of MQ, with names of full length and every optional field.
+
+    Args:
+        structures: Number of application structures.
+        queues: Number of queues on each of them.
+        with_definitions: Give each queue the attributes of its definition, its measured rates and its depth as well, and
+            the policy its name, so that every output is available.
+    """
     facilities = [
         {
             "name": f"CFACIL{number:02}",
@@ -107,10 +116,14 @@ def largest(*, structures: int = STRUCTURES, queues: int = QUEUES) -> dict[str, 
                     "dsbufs": 100,
                 },
                 "size_with_offload": number % 2 == 1,
-                "queues": [_queue(number, place) for place in range(queues)],
+                "queues": [
+                    {**_queue(number, place), **(_definition(place) if with_definitions else {})}
+                    for place in range(queues)
+                ],
             }
             for number in range(structures)
         ],
+        **({"policy": {"name": "POLICY01"}} if with_definitions else {}),
     }
 
 
@@ -126,3 +139,28 @@ def _queue(structure: int, place: int) -> dict[str, Any]:
     if place % 2:
         return {**queue, "put_rate_per_s": 0.25, "outage_minutes": 30.5}
     return {**queue, "backlog": 1000 + place}
+
+
+def _definition(place: int) -> dict[str, Any]:
+    rates = {
+        "get_rate_per_s": 0.2,
+        "queue_manager_rates": {"QM00": {"put_rate_per_s": 0.25, "get_rate_per_s": 0.2}},
+    }
+    return {
+        "selector_reads": False,
+        "maxdepth": 999_999 - place,
+        "qdepthhi": 80,
+        "qdepthlo": 40,
+        "qdphiev": "ENABLED",
+        "qdploev": "ENABLED",
+        "qdpmaxev": "ENABLED",
+        "qsvciev": "NONE",
+        "share": True,
+        "default_share_option": "SHARED",
+        "index_type": "MSGID",
+        "max_message_length": 4_194_304,
+        "backout_threshold": 10,
+        "backout_queue": f"PAYMENTS.EUROPE.CUSTOMER.BACKOUT.Q{place:04}".ljust(48, "X"),
+        "curdepth": place,
+        **(rates if place % 2 else {}),
+    }

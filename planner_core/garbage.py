@@ -10,7 +10,13 @@ from typing import Final
 
 LARGE_CHARACTERS: Final = 200_000
 """The length of a document from which pausing saves more time than it costs: about 1,000 queues."""
+_CHARACTERS_PER_QUEUE = 200
 _pausing = threading.Lock()
+
+
+def characters_of(queues: int) -> int:
+    """Return roughly the length of a document with this number of queues, for `collection_paused`."""
+    return _CHARACTERS_PER_QUEUE * queues
 
 
 @contextmanager

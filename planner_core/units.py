@@ -1,4 +1,4 @@
-"""Sizes in bytes: parsing, formatting and rounding. Only this module defines K, M, G and T, and the MB of rates.
+"""Sizes in bytes: parsing, formatting and rounding. Only this module defines K, M, G and T.
 
 Inside the project, storage is an int of bytes. Users and z/OS write K, M, G and T, all
 1024-based (z/OS MVS Setting Up a Sysplex; IBM's KB and MB in the MQ manuals are the same).
@@ -22,8 +22,6 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 TIB: Final = 1024 * GIB
-MB: Final = 10**6
-"""A megabyte of a rate: devices and networks are measured in MB per second, which is 1000-based."""
 PAGE_4K: Final = 4 * KIB
 
 _UNIT_BYTES: Final = {"B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlencode, urlsplit
 
-LONGEST_ADDRESS = 2000
+LONGEST_RETURN = 2_000
+"""Characters of an address to which a user returns."""
 START = "/"
 _WITHOUT_RETURN = ("/sign-in", "/sign-out", "/api/v")
 
@@ -21,7 +22,7 @@ def own_address(text: str) -> str:
     '/'
     """
     is_plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
-    if not is_plain or not text.startswith("/") or text.startswith("//") or len(text) > LONGEST_ADDRESS:
+    if not is_plain or not text.startswith("/") or text.startswith("//") or len(text) > LONGEST_RETURN:
         return START
     parts = urlsplit(text)
     return START if parts.scheme or parts.netloc or text.startswith(_WITHOUT_RETURN) else text

@@ -11,16 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.accounts import tokens, users
 from app.accounts.context import (
     AccountsDep,
+    acting_user,
     require_recent_sign_in,
-    user_of,
 )
 from app.accounts.errors import Forbidden
 from app.accounts.models import LONGEST_TOKEN_NAME, LONGEST_USER_NAME
 from app.accounts.passwords import LONGEST_PASSWORD, SHORTEST_PASSWORD
-from app.accounts.sessions import utc_now
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import ActorKind, current_actor
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.errors import NotFound
@@ -160,7 +160,7 @@ def create_token(accounts: AccountsDep, session: SessionDep, wanted: TokenReques
     """Create a token for the user, who must have signed in a short time ago; tokens cannot create tokens."""
     actor = require_recent_sign_in(session)
     new = tokens.create(
-        session, user_of(session, actor), name=wanted.name, scope=wanted.scope, days=wanted.days,
+        session, acting_user(session, actor), name=wanted.name, scope=wanted.scope, days=wanted.days,
         most_days=accounts.settings.token_days, now=utc_now(),
     )  # fmt: skip
     return NewTokenAnswer(new.secret, new.stored)
@@ -217,7 +217,7 @@ def change_user(accounts: AccountsDep, session: SessionDep, name: UserName, chan
         else ""
     )
     require_recent_sign_in(session)
-    user, now = users.get(session, name), utc_now()
+    user, now = users.get_to_change(session, name), utc_now()
     if change.role is not None:
         users.set_role(session, user, change.role)
     if change.is_disabled is not None:

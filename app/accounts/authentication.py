@@ -20,8 +20,9 @@ from app.accounts.errors import NotAuthenticated, PasswordChangeRequired
 from app.accounts.last_use import LastUses
 from app.accounts.passwords import Passwords
 from app.accounts.rights import is_public
-from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.accounts.sessions import Client, Lifetimes
 from app.actor import ANONYMOUS, LOCAL, Actor, acting_as
+from app.clock import utc_now
 from app.database.engine import Database
 from app.settings import Settings
 from app.web.problems import is_wanted_as_page, on_database_error, problem_of, problem_response

@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.command_line import EXIT_OK, UsageError, add_json, commands_of, whole_number, write, write_json
+from app.actor import ROLE_LABELS
+from app.command_line import (
+    EXIT_OK,
+    UsageError,
+    add_json,
+    commands_of,
+    table_lines,
+    whole_number,
+    write,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +32,6 @@ if TYPE_CHECKING:
 
     from app.settings import Settings
 
-_ROLES = ("viewer", "planner", "operator", "administrator")
 _MOST = 2**31 - 1
 _USUAL_DAYS = 90
 
@@ -58,7 +68,7 @@ def _add_must_change(made: argparse.ArgumentParser) -> None:
 def _add_add(added: argparse.ArgumentParser) -> None:
     added.set_defaults(run=_add)
     _add_name(added)
-    added.add_argument("--role", choices=_ROLES, required=True, help="the rights of the user")
+    added.add_argument("--role", choices=ROLE_LABELS, required=True, help="the rights of the user")
     _add_must_change(added)
 
 
@@ -80,7 +90,7 @@ def _add_enable(enabled: argparse.ArgumentParser) -> None:
 def _add_role(changed: argparse.ArgumentParser) -> None:
     changed.set_defaults(run=_role)
     _add_name(changed)
-    changed.add_argument("role", choices=_ROLES, help="the new role")
+    changed.add_argument("role", choices=ROLE_LABELS, help="the new role")
 
 
 def _add_password(changed: argparse.ArgumentParser) -> None:
@@ -96,7 +106,9 @@ def _add_create(created: argparse.ArgumentParser) -> None:
     created.set_defaults(run=_create)
     _add_name(created)
     created.add_argument("--name", dest="label", required=True, metavar="TEXT", help="what uses the token")
-    created.add_argument("--scope", choices=_ROLES[:3], required=True, help="the highest rights of the token")
+    created.add_argument(
+        "--scope", choices=ROLE_LABELS[:3], required=True, help="the highest rights of the token"
+    )
     created.add_argument(
         "--days", type=whole_number(1, _MOST), default=_USUAL_DAYS, metavar="N",
         help=f"days until it expires (default: {_USUAL_DAYS})",
@@ -126,7 +138,7 @@ def _session(*, writes: bool) -> Iterator[tuple[Session, Settings]]:
 
 def _add(arguments: argparse.Namespace) -> int:
     from app.accounts import users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     new_hash = _new_hash(arguments.name)
     with _session(writes=True) as (session, _):
@@ -150,16 +162,17 @@ def _list(arguments: argparse.Namespace) -> int:
         (user.name, user.role, "disabled" if user.is_disabled else "active", _time(user.last_sign_in_at))
         for user in found
     ]
-    write(_table(("name", "role", "state", "last sign-in"), rows) if rows else "There are no users.\n")
+    heads = ("name", "role", "state", "last sign-in")
+    write_lines(table_lines([heads, *rows]) if rows else ["There are no users."])
     return EXIT_OK
 
 
 def _disable(arguments: argparse.Namespace) -> int:
     from app.accounts import users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.disable(session, user, utc_now())
     write(f"{user.name}: disabled, all sessions ended, all tokens revoked\n")
     return EXIT_OK
@@ -169,7 +182,7 @@ def _enable(arguments: argparse.Namespace) -> int:
     from app.accounts import users
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.enable(session, user)
     write(f"{user.name}: enabled\n")
     return EXIT_OK
@@ -179,7 +192,7 @@ def _role(arguments: argparse.Namespace) -> int:
     from app.accounts import users
 
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.set_role(session, user, arguments.role)
     write(f"{user.name}: {user.role}\n")
     return EXIT_OK
@@ -187,13 +200,13 @@ def _role(arguments: argparse.Namespace) -> int:
 
 def _password(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=False) as (session, _):
         users.get(session, arguments.name)  # an unknown name is reported before the password is asked for
     new_hash = _new_hash(arguments.name)
     with _session(writes=True) as (session, _):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         users.set_password(
             session, user, new_hash, must_change=arguments.must_change, keep_session=None, now=utc_now()
         )
@@ -205,10 +218,10 @@ def _password(arguments: argparse.Namespace) -> int:
 
 def _create(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, settings):
-        user = users.get(session, arguments.name)
+        user = users.get_to_change(session, arguments.name)
         new = tokens.create(
             session, user, name=arguments.label, scope=arguments.scope, days=arguments.days,
             most_days=settings.token_days, now=utc_now(),
@@ -220,7 +233,7 @@ def _create(arguments: argparse.Namespace) -> int:
 
 def _list_tokens(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens, users
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=False) as (session, _):
         user_id = users.get(session, arguments.user).id if arguments.user else None
@@ -233,13 +246,13 @@ def _list_tokens(arguments: argparse.Namespace) -> int:
         for each in found
     ]  # fmt: skip
     heads = ("id", "user", "name", "scope", "state", "valid until", "last used")
-    write(_table(heads, rows) if rows else "There are no tokens.\n")
+    write_lines(table_lines([heads, *rows]) if rows else ["There are no tokens."])
     return EXIT_OK
 
 
 def _revoke(arguments: argparse.Namespace) -> int:
     from app.accounts import tokens
-    from app.accounts.sessions import utc_now
+    from app.clock import utc_now
 
     with _session(writes=True) as (session, _):
         token = tokens.revoke(session, arguments.id, utc_now())
@@ -270,12 +283,3 @@ def _read_password() -> str:
 
 def _time(value: datetime | None) -> str:
     return f"{value:%Y-%m-%d %H:%M}" if value is not None else "never"
-
-
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [heads, *rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
-    return "".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        for line in lines
-    )

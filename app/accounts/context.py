@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
-from app.accounts import sessions
+from app.accounts import sessions, users
 from app.accounts.authentication import Accounts, client_of
 from app.accounts.cookies import is_tls
-from app.accounts.errors import AccountsOff, ConfirmationRequired, Forbidden
+from app.accounts.errors import AccountsOff, ConfirmationRequired, Forbidden, NotAuthenticated
 from app.accounts.models import User
-from app.accounts.sessions import utc_now
 from app.actor import Actor, ActorKind, current_actor
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.settings import is_loopback
 
@@ -47,6 +47,21 @@ def user_of(session: SessionDep, actor: Actor) -> User:
     return session.get_one(User, actor.user_id)
 
 
+def acting_user(session: SessionDep, actor: Actor) -> User:
+    """Return the row of the acting user, for a change that depends on it.
+
+    Raises:
+        NotAuthenticated: An administrator has disabled the user or ended the session since the request began.
+    """
+    users.hold(session)
+    user = session.get_one(User, actor.user_id, populate_existing=True)
+    is_over = actor.session_id is not None and not sessions.exists(session, actor.session_id)
+    if user.disabled_at is not None or is_over:
+        message = "Your session has ended. Sign in, then send the request again."
+        raise NotAuthenticated(message)
+    return user
+
+
 def has_recent_sign_in(session: SessionDep, actor: Actor) -> bool:
     """Return whether the user may make sensitive changes without confirming the sign-in."""
     # Without a session, each request is authenticated by itself.
@@ -59,8 +74,10 @@ def require_recent_sign_in(session: SessionDep) -> Actor:
     Raises:
         Forbidden: An API token acts.
         ConfirmationRequired: The user signed in, or confirmed it, too long ago.
+        NotAuthenticated: The session has ended since the request began.
     """
     actor = signed_in_user()
+    acting_user(session, actor)
     if not has_recent_sign_in(session, actor):
         raise ConfirmationRequired
     return actor

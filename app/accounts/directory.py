@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.accounts import tokens, users
@@ -26,12 +26,10 @@ from app.audit.recording import record
 from app.settings import Settings
 
 Claims = Mapping[str, Any]
-"""What a directory states about a user."""
+"""A user, as a directory reports it."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9._@+-]+")
 DIRECTORY = Actor("directory", ActorKind.SERVICE, Role.ADMINISTRATOR)
 """Who stores these users and changes their roles, in the audit trail."""
-NEW_USER_LOCK = 0x63667075736572  # "cfpuser"
-"""Advisory lock on PostgreSQL."""
 UNNAMED = "user"
 _ROOM_FOR_NUMBER = 6
 
@@ -49,10 +47,10 @@ class Person:
 
 def role_of(groups: Iterable[str], settings: Settings) -> Role | None:
     """Return the highest role of the groups, or the role of users without one; None if that is none."""
-    roles = [Role[settings.role_groups[group].upper()] for group in groups if group in settings.role_groups]
+    roles = [Role.of(settings.role_groups[group]) for group in groups if group in settings.role_groups]
     if roles:
         return max(roles)
-    return None if settings.default_role == "none" else Role[settings.default_role.upper()]
+    return None if settings.default_role == "none" else Role.of(settings.default_role)
 
 
 def admit(session: Session, person: Person, settings: Settings, now: datetime) -> User | None:
@@ -73,6 +71,7 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
 
 
 def _admit(session: Session, person: Person, role: Role | None, now: datetime) -> User | None:
+    users.hold(session)  # browsers send several requests at once, each of which could store a new user
     user = find(session, person.issuer, person.subject)
     if role is None:
         if user is not None:
@@ -81,8 +80,6 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
             details = {"issuer": person.issuer, "reason": "no role in the directory"}
             record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)
         return None
-    if user is None:
-        user = _locked(session, person)
     if user is None:
         user = users.add(session, free_name(session, person.name), role.label, password_hash=None, now=now)
         session.add(
@@ -99,13 +96,6 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user
-
-
-def _locked(session: Session, person: Person) -> User | None:
-    """Let one transaction at a time store new users, and look again, because browsers send several requests at once."""
-    if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
-        session.execute(select(func.pg_advisory_xact_lock(NEW_USER_LOCK)))
-    return find(session, person.issuer, person.subject)
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:

@@ -11,8 +11,7 @@ from starlette.requests import Request
 
 from app.accounts.models import LONGEST_TOKEN_NAME
 from app.accounts.tokens import SCOPES
-from app.accounts.users import ROLES
-from app.actor import Role
+from app.actor import ROLE_LABELS, Role
 from app.web.forms import FormField, read_pairs
 
 LARGEST_BYTES = 16_384
@@ -51,7 +50,11 @@ def user_fields() -> tuple[FormField, ...]:
 def role_field(role: str) -> FormField:
     """Return the field for the role of a user."""
     return FormField(
-        "role", "Role", "choice", value=role, options=tuple((label, ROLE_TEXTS[label]) for label in ROLES)
+        "role",
+        "Role",
+        "choice",
+        value=role,
+        options=tuple((label, ROLE_TEXTS[label]) for label in ROLE_LABELS),
     )
 
 

@@ -6,7 +6,7 @@ A request does not wait for a writer, and reading pages must work while the data
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -25,22 +25,23 @@ class LastUses:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="last-use")
-        self._waiting: dict[tuple[int | None, int | None], Future[None]] = {}
+        self._waiting: set[tuple[int | None, int | None]] = set()
 
     def note(self, actor: Actor, before: datetime | None, now: datetime) -> None:
         """Write the time if the stored one is older than a minute, and none is waiting to be written."""
         key = (actor.session_id, actor.token_id)
         if (before is not None and now < before + sessions.LAST_USE_EVERY) or key in self._waiting:
             return
+        # Before the thread gets it: otherwise, the thread could be done first, and the key would stay here.
+        self._waiting.add(key)
         try:
-            self._waiting[key] = self._thread.submit(self._write, key, now)
+            self._thread.submit(self._write, key, now)
         except RuntimeError:  # the service is stopping
-            self._waiting.pop(key, None)
+            self._waiting.discard(key)
 
     def wait(self) -> None:
         """Wait until everything is written."""
-        for waiting in list(self._waiting.values()):
-            waiting.result()
+        self._thread.submit(lambda: None).result()
 
     def close(self) -> None:
         """Stop the thread; times that are still waiting are lost."""
@@ -57,4 +58,4 @@ class LastUses:
         except (SQLAlchemyError, PlannerError) as error:  # the database is busy, full or does not answer
             logger.warning("The time of the last use could not be written: %s", error)
         finally:
-            self._waiting.pop(key, None)
+            self._waiting.discard(key)

@@ -153,7 +153,7 @@ def finish(
             sessions.end_with_secret(session, earlier_secret)
         if user is not None:
             secret = sessions.start(session, user, method=METHOD, client=client, lifetimes=lifetimes, now=now)
-            role = Role[user.role.upper()]
+            role = Role.of(user.role)
             # The actor of this request is still anonymous.
             who = Actor(user.name, ActorKind.USER, role, client.address or None, user_id=user.id)
             record(session, Action.SIGNED_IN, users.object_of(user), {"method": METHOD}, actor=who)

@@ -24,9 +24,9 @@ from app.accounts.cookies import (
 )
 from app.accounts.errors import NoRole, ProviderFailed, ProviderRefused
 from app.accounts.methods import OIDC, OIDC_AGAIN, OIDC_CALLBACK, OIDC_SIGN_OUT
-from app.accounts.sessions import utc_now
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record_alone
+from app.clock import utc_now
 from app.database.session import DatabaseDep
 from app.errors import NotFound
 from app.web.rendering import root_path
@@ -80,7 +80,7 @@ def finish(request: Request, accounts: AccountsDep, provider: ProviderDep, datab
         )  # fmt: skip
     except (ProviderFailed, ProviderRefused, NoRole) as error:
         _log(error)
-        # The provider has vouched for somebody. Other failures can be sent by anyone, as often as they like.
+        # The provider has identified a user. Other failures can be sent by anyone, as often as they like.
         if isinstance(error, NoRole):
             about = AuditObject("user", "unknown user")
             record_alone(database, Action.SIGN_IN_FAILED, about, {"method": oidc.METHOD, "reason": "no role"})

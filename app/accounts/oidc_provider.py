@@ -56,7 +56,7 @@ _MORE_ENDPOINTS: Final = ("userinfo_endpoint", "end_session_endpoint")
 
 @dataclass(frozen=True, slots=True)
 class _Metadata:
-    """What the provider states about itself, and when it was read."""
+    """The configuration that the provider publishes, and when it was read."""
 
     values: Mapping[str, Any]
     keys: KeySet

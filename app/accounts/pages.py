@@ -14,6 +14,7 @@ from app.accounts.addresses import own_address, returning
 from app.accounts.authentication import PASSWORD, SIGN_IN, Accounts, client_of
 from app.accounts.context import (
     AccountsDep,
+    acting_user,
     can_send_password,
     has_recent_sign_in,
     require_recent_sign_in,
@@ -26,12 +27,13 @@ from app.accounts.forms import FormDep, role_field, token_fields, user_fields
 from app.accounts.lists import USERS
 from app.accounts.methods import SignInMethod, methods_of
 from app.accounts.passwords import SHORTEST_PASSWORD
-from app.accounts.sessions import OwnSession, utc_now
+from app.accounts.sessions import OwnSession
 from app.accounts.tokens import StoredToken
 from app.accounts.users import StoredUser
 from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.session import DatabaseDep, SessionDep, WriteTurn
 from app.errors import FieldsInvalid, NameTaken
 from app.problem_types import UNAUTHORIZED
@@ -230,7 +232,7 @@ def change_password(
     new = form.get("new", "")
     errors: dict[str, str] = {}
     try:
-        sign_in.check_own_password(
+        current_hash = sign_in.check_own_password(
             database, accounts.passwords, actor.name, form.get("current", ""), client=client_of(request.scope)
         )
         if new != form.get("again", ""):
@@ -246,7 +248,10 @@ def change_password(
     with database.session(writes=True) as session:
         if errors:
             return _password_page(request, session, errors)
-        user = user_of(session, actor)
+        user = acting_user(session, actor)
+        if user.password_hash != current_hash:
+            # Replaced while it was checked: the old one must not be enough to replace the new one.
+            return _password_page(request, session, {"current": _own_password_fault(SignInRefused())})
         users.set_password(
             session, user, new_hash, must_change=False, keep_session=actor.session_id, now=utc_now()
         )
@@ -280,7 +285,7 @@ def create_token(request: Request, accounts: AccountsDep, session: SessionDep, f
         return _see(request, returning(CONFIRM, ACCOUNT))
     try:
         new = tokens.create(
-            session, user_of(session, actor), name=form.get("name", ""), scope=form.get("scope", ""),
+            session, acting_user(session, actor), name=form.get("name", ""), scope=form.get("scope", ""),
             days=digits_in(form.get("days", ""), most=6) or 0, most_days=accounts.settings.token_days,
             now=utc_now(),
         )  # fmt: skip
@@ -355,7 +360,7 @@ def change_user(
         require_recent_sign_in(session)
     except ConfirmationRequired:
         return _see(request, returning(CONFIRM, f"{USERS_PAGE}/{users.name_of(name)}"))
-    user, now = users.get(session, name), utc_now()
+    user, now = users.get_to_change(session, name), utc_now()
     if new_hash:
         users.set_password(session, user, new_hash, must_change=True, keep_session=None, now=now)
         return _user_page(request, session, name, password=password)
@@ -437,7 +442,7 @@ def _account_page(
 ) -> Response:
     actor, now = signed_in_user(), utc_now()
     user = user_of(session, actor)
-    boxes = token_fields(Role[user.role.upper()], most_days=accounts.settings.token_days)
+    boxes = token_fields(Role.of(user.role), most_days=accounts.settings.token_days)
     page = AccountPage(
         title="Your account",
         section="",

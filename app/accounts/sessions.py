@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, delete, func, select, update
@@ -62,11 +62,6 @@ class OwnSession:
     is_current: bool
 
 
-def utc_now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
-
-
 def start(
     session: Session, user: User, *, method: str, client: Client, lifetimes: Lifetimes, now: datetime
 ) -> str:
@@ -119,7 +114,7 @@ def find(
     number, confirmed_at, last_used_at, expires_at, user_id, name, role, must_change, disabled_at = row
     if disabled_at is not None or now >= expires_at or now >= last_used_at + lifetimes.idle:
         return None
-    actor = Actor(name, ActorKind.USER, Role[role.upper()], address, user_id=user_id, session_id=number)
+    actor = Actor(name, ActorKind.USER, Role.of(role), address, user_id=user_id, session_id=number)
     return FoundSession(actor, confirmed_at, last_used_at, must_change)
 
 
@@ -132,6 +127,11 @@ def is_recent(session: Session, session_id: int | None, now: datetime) -> bool:
     """Return whether the user signed in, or confirmed it, a short time ago."""
     confirmed = session.scalar(select(UserSession.confirmed_at).where(UserSession.id == session_id))
     return confirmed is not None and now < confirmed + RECENT
+
+
+def exists(session: Session, session_id: int) -> bool:
+    """Return whether a session has not been ended."""
+    return session.scalar(select(UserSession.id).where(UserSession.id == session_id)) is not None
 
 
 def note_use(session: Session, session_id: int, now: datetime) -> None:

@@ -12,10 +12,11 @@ from app.accounts import attempts, sessions, users
 from app.accounts.errors import SignInRefused
 from app.accounts.models import User
 from app.accounts.passwords import LONGEST_PASSWORD, Passwords
-from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.accounts.sessions import Client, Lifetimes
 from app.actor import Actor, ActorKind, Role
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record, record_alone
+from app.clock import utc_now
 from app.database.engine import Database
 
 
@@ -56,6 +57,7 @@ def sign_in(
     moment = now or utc_now()
     checked = _checked(database, passwords, name, password, client=client, now=moment)
     with database.session(writes=True) as session:
+        users.hold(session)
         user = session.get(User, checked.user_id)
         # The user may have been disabled, or the password changed, while it was checked.
         if user is None or user.disabled_at is not None or user.password_hash != checked.stored_hash:
@@ -69,26 +71,25 @@ def sign_in(
             session, user, method="accounts", client=client, lifetimes=lifetimes, now=moment
         )
         # The actor of this request is still anonymous.
-        who = Actor(
-            user.name, ActorKind.USER, Role[user.role.upper()], client.address or None, user_id=user.id
-        )
+        who = Actor(user.name, ActorKind.USER, Role.of(user.role), client.address or None, user_id=user.id)
         record(session, Action.SIGNED_IN, users.object_of(user), {"method": "accounts"}, actor=who)
         return SignedIn(secret, user.must_change_password)
 
 
 def check_own_password(
     database: Database, passwords: Passwords, name: str, password: str, *, client: Client
-) -> None:
-    """Check the password of a signed-in user again; attempts are counted like those to sign in.
+) -> str:
+    """Check the password of a signed-in user again, and return its hash; attempts are counted like those to sign in.
 
     Raises:
         SignInRefused: The password is not correct.
         TooManyAttempts: The address has failed too often.
         Busy: Too many passwords are being checked at this moment.
     """
-    _checked(database, passwords, name, password, client=client, now=utc_now())
+    checked = _checked(database, passwords, name, password, client=client, now=utc_now())
     with database.session(writes=True) as session:
         attempts.succeeded(session, users.name_of(name), client.address)
+    return checked.stored_hash
 
 
 def _checked(

@@ -79,7 +79,7 @@ def create(
         faults.append(
             FieldProblem("name", f"Enter a name of at most {LONGEST_TOKEN_NAME} printable characters.")
         )
-    role = Role[user.role.upper()]
+    role = Role.of(user.role)
     permitted = [each for each in SCOPES if each <= role]
     if scope not in [each.label for each in permitted]:
         names = ", ".join(each.label for each in permitted)
@@ -123,7 +123,7 @@ def find(session: Session, secret: str, *, address: str | None, now: datetime) -
     number, scope, expires_at, last_used_at, revoked_at, user_id, name, role, disabled_at = row
     if revoked_at is not None or disabled_at is not None or now >= expires_at:
         return None
-    rights = min(Role[scope.upper()], Role[role.upper()])
+    rights = min(Role.of(scope), Role.of(role))
     return FoundToken(
         Actor(name, ActorKind.TOKEN, rights, address, user_id=user_id, token_id=number), last_used_at
     )

@@ -9,8 +9,8 @@ from starlette.types import Scope
 from app.accounts.directory import Person, admit, find, role_of
 from app.accounts.errors import NoRole, TrustedHeaderRefused
 from app.accounts.models import User
-from app.accounts.sessions import utc_now
 from app.actor import Actor, ActorKind, Role
+from app.clock import utc_now
 from app.database.engine import Database
 from app.settings import Settings
 from app.web.security.proxies import is_from_trusted_proxy
@@ -20,7 +20,7 @@ ISSUER: Final = "trusted proxy"
 
 
 class Stated(NamedTuple):
-    """What the proxy states."""
+    """The user and the groups that the proxy reports."""
 
     user: str
     groups: frozenset[str]
@@ -75,7 +75,7 @@ def actor_of(database: Database, settings: Settings, stated: Stated, address: st
 
 
 def _actor(user: User, address: str | None) -> Actor:
-    return Actor(user.name, ActorKind.USER, Role[user.role.upper()], address, user_id=user.id)
+    return Actor(user.name, ActorKind.USER, Role.of(user.role), address, user_id=user.id)
 
 
 def _only(scope: Scope, name: str) -> str | None:

@@ -15,22 +15,24 @@ from sqlalchemy.orm import Session
 from app.accounts import sessions, tokens
 from app.accounts.models import LONGEST_USER_NAME, User
 from app.accounts.passwords import Passwords, check_password
-from app.actor import Role
+from app.actor import ROLE_LABELS, Role
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.database.ordering import ordered_by
+from app.database.transactions import hold_lock
 from app.errors import FieldsInvalid, NameTaken, NotFound
 from app.paging import ListRequest, ResultPage, Sort
 from app.problem_types import USER_EXISTS, USER_NOT_FOUND
 from planner_core.errors import FieldProblem
 from planner_core.wire import Answer
 
+USERS_LOCK = 0x63667075736572  # "cfpuser"
+"""Advisory lock on PostgreSQL."""
 _NAME = re.compile(rf"[a-z0-9][a-z0-9._@+-]{{0,{LONGEST_USER_NAME - 1}}}")
 NAME_RULE = (
     f"Enter 1 to {LONGEST_USER_NAME} letters a to z, digits, or . _ @ + -; the first is a letter or a digit."
 )
 INITIAL_PASSWORD_BYTES = 12
-ROLES = tuple(role.label for role in Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,9 @@ def role_of(text: str) -> Role:
     Raises:
         FieldsInvalid: There is no such role.
     """
-    if text not in ROLES:
-        raise FieldsInvalid(FieldProblem("role", f"Choose a role: {', '.join(ROLES)}."))
-    return Role[text.upper()]
+    if text not in ROLE_LABELS:
+        raise FieldsInvalid(FieldProblem("role", f"Choose a role: {', '.join(ROLE_LABELS)}."))
+    return Role.of(text)
 
 
 def add(
@@ -89,10 +91,11 @@ def add(
     faults = []
     if not _NAME.fullmatch(stored_name):
         faults.append(FieldProblem("name", NAME_RULE))
-    if role not in ROLES:
-        faults.append(FieldProblem("role", f"Choose a role: {', '.join(ROLES)}."))
+    if role not in ROLE_LABELS:
+        faults.append(FieldProblem("role", f"Choose a role: {', '.join(ROLE_LABELS)}."))
     if faults:
         raise FieldsInvalid(*faults)
+    hold(session)
     if find(session, stored_name) is not None:
         message = f"There is already a user {stored_name}."
         raise NameTaken(message, problem=USER_EXISTS)
@@ -107,9 +110,28 @@ def add(
     return user
 
 
+def hold(session: Session) -> None:
+    """Let one transaction at a time change users, or start sessions and create tokens for them.
+
+    Call this before the users are read on whom the change depends. Otherwise, two administrators could disable each other,
+    and a sign-in that overlaps with a new password or with the disabling of the user would leave a session behind.
+    """
+    hold_lock(session, USERS_LOCK)
+
+
 def find(session: Session, name: str) -> User | None:
     """Return the user with a name, or None."""
     return session.scalar(select(User).where(User.name == name_of(name)))
+
+
+def get_to_change(session: Session, name: str) -> User:
+    """Return the user with a name, whom no other transaction changes until the end of this one.
+
+    Raises:
+        NotFound: There is no such user.
+    """
+    hold(session)
+    return get(session, name)
 
 
 def get(session: Session, name: str) -> User:

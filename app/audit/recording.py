@@ -34,6 +34,7 @@ from app.actor import LONGEST_ACTOR, Actor, current_actor
 from app.audit.actions import Action
 from app.audit.chain import GENESIS, digest_of
 from app.audit.models import LONGEST_ADDRESS, LONGEST_OBJECT_NAME, AuditEntry
+from app.clock import utc_now
 from app.database.engine import Database
 from app.database.transactions import after_commit, hold_lock
 
@@ -91,7 +92,7 @@ def record(
     session.connection()  # begins the transaction, so that a rollback discards the entry
     who = actor or current_actor()
     entry = AuditEntry(
-        at=datetime.now(UTC),
+        at=utc_now(),
         actor=_plain(who.name, LONGEST_ACTOR),
         actor_kind=who.kind.value,
         user_id=who.user_id,

@@ -107,8 +107,8 @@ def verify(database: Database, *, anchors: dict[int, str] | None = None) -> Veri
 
     Args:
         database: The database.
-        anchors: Digests of entries by their ids, as they were noted earlier. Without one, nobody can tell whether the
-            last entries were removed, or whether all entries were written anew.
+        anchors: Digests of entries by their ids, as they were noted earlier. Without one, it is unknown whether the
+            last entries were removed, or all entries rewritten.
     """
     expected = dict(anchors or {})
     number, digest, after = 0, GENESIS, 0

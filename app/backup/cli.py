@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import fcntl
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -192,6 +191,7 @@ def _write_backup(
 
 def _check_target(target: Path, needed_bytes: int, *, replaces: bool) -> None:
     from app.backup.errors import BackupFailed
+    from app.disk import free_bytes
 
     if target.is_dir() or not target.name:
         message = (
@@ -204,7 +204,7 @@ def _check_target(target: Path, needed_bytes: int, *, replaces: bool) -> None:
     if not target.parent.is_dir():
         message = f"There is no folder {str(target.parent)!r}."
         raise BackupFailed(message)
-    free = shutil.disk_usage(target.parent).free
+    free = free_bytes(target.parent)
     if needed_bytes > free:
         message = (
             f"The disk of {str(target)!r} may not have enough space: the data has {needed_bytes} bytes before compression, and "

@@ -21,7 +21,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -34,6 +33,7 @@ from app.backup import history_files, rows
 from app.backup.archive import FORMAT, HEAD, TABLES, ArchiveWriter
 from app.backup.errors import BackupFailed
 from app.backup.history_files import TableVersion
+from app.clock import utc_now
 from app.database.engine import Database, revision_of
 from app.nightly import report
 from app.settings import Settings
@@ -97,12 +97,16 @@ def make_backup(
         on_progress: Called while the archive is written.
 
     Raises:
-        BackupFailed: There is no database, or another backup is under way.
+        BackupFailed: There is no database or no data folder, or another backup is under way.
         OSError: A file cannot be read or written.
     """
     data_dir = settings.data_dir.absolute()
     if database.is_missing:
         message = f"There is no database {str(database.url.database)!r}, so there is nothing to back up."
+        raise BackupFailed(message)
+    if not data_dir.is_dir():
+        # With a database on a server, the backup would succeed without uploads, history and reports.
+        message = f"There is no data folder {str(data_dir)!r}. Set CFPLAN_DATA_DIR to the data folder of the service."
         raise BackupFailed(message)
     with (
         _own_folder(data_dir) as folder,
@@ -187,7 +191,7 @@ class _Making:
             "format": FORMAT,
             "cfplan_version": CORE_VERSION,
             "revision": self._taken.revision,
-            "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "made_at": utc_now().isoformat(timespec="seconds"),
             "database": "sqlite" if self._database.is_sqlite else "postgresql",
             "has_uploads": has_uploads,
             "missing_uploads": self._taken.missing,

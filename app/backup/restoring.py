@@ -10,10 +10,8 @@ import contextlib
 import hashlib
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,8 +35,10 @@ from app.backup.history_files import LOG
 from app.backup.journal import Item, Journal, Phase
 from app.backup.making import history_folder
 from app.backup.rows import REVISION_TABLE, TableOfRows, load_rows
+from app.clock import utc_now
 from app.data_folder import check_no_restore, held_alone
 from app.database.engine import IN_MEMORY, Database, database_of, database_url, knows_revision
+from app.disk import free_bytes
 from app.nightly import report
 from app.settings import Settings
 from app.uploads import files
@@ -66,7 +66,7 @@ class Restored:
 
 @dataclass(slots=True)
 class _Unpacked:
-    """What an archive contains."""
+    """The contents of an archive."""
 
     head: JsonObject = field(default_factory=dict)
     tables: list[TableOfRows] = field(default_factory=list)
@@ -148,7 +148,7 @@ def restore(
         if not replaces:
             _check_empty(database, places)
         begun = Journal(
-            Phase.STAGING, secrets.token_hex(8), name, datetime.now(UTC).isoformat(timespec="seconds"),
+            Phase.STAGING, secrets.token_hex(8), name, utc_now().isoformat(timespec="seconds"),
             _shown(database), "", str(places.staging), places.all_items(), changes_server=not database.is_sqlite,
         )  # fmt: skip
         _discard(data_dir, begun)  # what a restore with other settings may have left
@@ -356,7 +356,7 @@ def _store(member: Member, target: Path | None) -> Listed:
         file = None
         if target is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(target.parent).free
+            free = free_bytes(target.parent)
             if member.size_bytes + LEFT_FREE_BYTES > free:
                 message = (
                     f"The archive does not fit on the disk of {str(target.parent)!r}: {member.name[:LONGEST_NAME_BYTES]} has "
@@ -436,7 +436,7 @@ def _adjust(connection: Connection, places: _Places, uploads: set[str], *, has_u
 
 
 def _stored_time(connection: Connection) -> Any:  # noqa: ANN401 - text or time
-    now = datetime.now(UTC)
+    now = utc_now()
     return now.strftime("%Y-%m-%d %H:%M:%S.%f") if connection.dialect.name == "sqlite" else now
 
 

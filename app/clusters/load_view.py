@@ -18,7 +18,7 @@ from planner_core.clusters.load import (
     StructureDuringFailure,
 )
 from planner_core.provenance import Assumption
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 MOST_CHOSEN = 200
 """Maximum length of a failure's key in an address."""
@@ -47,9 +47,21 @@ class ClusterLoadView:
     assumptions: Sequence[Assumption]
 
 
-def stored_load(clusters: object) -> ClusterLoad:
-    """Read the member `clusters` of a stored result."""
-    found: ClusterLoad = adapter(ClusterLoad).validate_python(clusters)
+def stored_load(result: JsonObject) -> ClusterLoad | None:
+    """Read the member `clusters` of a stored result; None if its plan has no clusters."""
+    clusters = result.get("clusters")
+    if not clusters:
+        return None
+    # Results of earlier releases do not repeat the planned sizes here; the same result has them with its structures.
+    planned = {
+        each["name"]: {"planned_initsize_kib": each["initsize_kib"], "planned_size_kib": each["size_kib"]}
+        for each in result["structures"]
+    }
+    structures = [
+        {**each, "survives": each["survives"] and {**planned[each["structure"]], **each["survives"]}}
+        for each in clusters["structures"]
+    ]
+    found: ClusterLoad = adapter(ClusterLoad).validate_python({**clusters, "structures": structures})
     return found
 
 

@@ -8,13 +8,12 @@ A copy is complete as soon as it has its name.
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
-from app.disk import synchronize
+from app.clock import utc_now
+from app.disk import free_bytes, synchronize
 from app.problem_types import DATABASE_UNAVAILABLE
 from planner_core.errors import PlannerError
 
@@ -41,7 +40,7 @@ def copy_before_migration(database: Path, revision: str, *, kept: int) -> Path:
     """
     folder = database.parent / FOLDER
     needed = sum(path.stat().st_size for path in (database, _wal(database)) if path.exists())
-    free = shutil.disk_usage(database.parent).free
+    free = free_bytes(database.parent)
     if needed > free:
         message = (
             f"Before its tables are migrated, the database {str(database)!r} is copied, but the copy needs {needed} bytes "
@@ -49,7 +48,7 @@ def copy_before_migration(database: Path, revision: str, *, kept: int) -> Path:
             "FILE` and CFPLAN_MIGRATION_COPIES=0. Nothing was changed."
         )
         raise CopyFailed(message)
-    target = folder / f"{database.stem}-{revision}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{database.suffix}"
+    target = folder / f"{database.stem}-{revision}-{utc_now():%Y%m%dT%H%M%SZ}{database.suffix}"
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         folder.mkdir(exist_ok=True)

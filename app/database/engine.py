@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 from app import logs
 from app.data_folder import in_use
 from app.database import copies
-from app.database.fullness import is_out_of_space
+from app.database.full_disk import is_out_of_space
 from app.database.limits import (
     PATIENT,
     WRITERS_AT_ONCE,
@@ -72,7 +72,7 @@ NO_ANSWER = "The database does not answer at the moment. Nothing was changed. Tr
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """Advisory lock on PostgreSQL, so that two services that start together do not both migrate."""
 READERS = "cfplan_readers"
-"""The execution option that names the engine for reading beside a transaction that writes."""
+"""The execution option that names the engine for reading during a transaction that writes."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
 
 
@@ -439,7 +439,7 @@ def open_database(
 
 
 def reading_engine(session: Session) -> Engine:
-    """Return the engine for transactions that read beside the transaction of a session."""
+    """Return the engine for transactions that read during the transaction of a session."""
     engine = session.get_bind().engine
     readers: Engine = engine.get_execution_options().get(READERS, engine)
     return readers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.errors import FieldsInvalid, NotFound
 from app.nightly import repository
 from app.nightly.models import CfLevel
@@ -95,7 +96,7 @@ def put(
         row = CfLevel(coupling_facility=name)
         session.add(row)
     # PostgreSQL rejects a text longer than its column; SQLite stores it.
-    row.cfcc_level, row.source, row.updated_at = number, source[:100], datetime.now(UTC)
+    row.cfcc_level, row.source, row.updated_at = number, source[:100], utc_now()
     session.flush()
     record(session, Action.LEVEL_SET, AuditObject(FACILITY, name), {"before": before, "after": number})
     return LevelChanged(name, number, row.source, row.updated_at)

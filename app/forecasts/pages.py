@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.errors import NotFound
 from app.forecasts import service as forecasts
@@ -204,7 +205,7 @@ def _shown(outlook: Outlook) -> OutlookView:
     path = f"{quote(outlook.qsg, safe='')}/{quote(outlook.structure, safe='')}"
     return OutlookView(
         outlook=outlook,
-        chart=outlook_chart(outlook, datetime.now(UTC).date()),
+        chart=outlook_chart(outlook, utc_now().date()),
         ahead=tuple(_ahead(outlook.bands)),
         last=measured[-1] if measured else None,
         highest=max(measured, key=lambda each: each.peak or 0, default=None),

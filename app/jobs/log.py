@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from app.clock import utc_now
 
 HEAD_CHARACTERS, TAIL_CHARACTERS = 16_000, 48_000
 LONGEST_LINE = 2_000
@@ -19,7 +19,7 @@ class Log:
     def add(self, line: str) -> None:
         """Add a line with the current time."""
         kept = "".join(letter if letter.isprintable() or letter == "\t" else "?" for letter in line.rstrip())
-        entry = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {kept[:LONGEST_LINE]}\n"
+        entry = f"{utc_now():%Y-%m-%d %H:%M:%S} {kept[:LONGEST_LINE]}\n"
         if not self._tail and len(self._head) + len(entry) <= HEAD_CHARACTERS:
             self._head += entry
             return

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.errors import NotFound
 from app.jobs import processes, repository
 from app.jobs.kinds import kind_of, names_alone
@@ -95,11 +96,6 @@ class JobAnswer(Job):
     findings: tuple[Finding, ...] = ()
 
 
-def now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
-
-
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -165,7 +161,7 @@ def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
     """Queue a new run, and flush it to get its number."""
     run = JobRun(
         kind=kind, upload_id=upload_id, state=JobState.QUEUED, stage="", done=0, total=0, sentence="",
-        attempts=0, owner="", created_at=now(), log="",
+        attempts=0, owner="", created_at=utc_now(), log="",
     )  # fmt: skip
     session.add(run)
     session.flush()
@@ -187,7 +183,7 @@ def claim(session: Session, job_id: int, *, owner: str, at_once: int) -> Job | N
     if was_running and run.heartbeat_at is not None:
         return None
     if was_running and run.attempts >= MOST_ATTEMPTS:
-        run.state, run.ended_at = JobState.FAILED, now()
+        run.state, run.ended_at = JobState.FAILED, utc_now()
         run.sentence = (
             f"{kind.title} was interrupted {run.attempts} times before it "
             "ended, so it is not restarted automatically. The "
@@ -199,7 +195,12 @@ def claim(session: Session, job_id: int, *, owner: str, at_once: int) -> Job | N
         return None
     if kind.is_alone and repository.count_alive(session, kinds=names_alone()):
         return None
-    run.state, run.owner, run.heartbeat_at, run.attempts = JobState.RUNNING, owner, now(), run.attempts + 1
+    run.state, run.owner, run.heartbeat_at, run.attempts = (
+        JobState.RUNNING,
+        owner,
+        utc_now(),
+        run.attempts + 1,
+    )
     run.started_at = run.started_at or run.heartbeat_at
     # Progress of the interrupted attempt would otherwise be shown until the first heartbeat of this one.
     run.sentence, run.stage, run.done, run.total = "", "", 0, 0
@@ -218,7 +219,7 @@ def refuse(session: Session, job_id: int, sentence: str) -> None:
     """Mark a waiting run as failed, with the reason."""
     run = repository.find(session, job_id, lock=True)
     if run is not None and run.state == JobState.QUEUED:
-        run.state, run.ended_at, run.sentence = JobState.FAILED, now(), sentence
+        run.state, run.ended_at, run.sentence = JobState.FAILED, utc_now(), sentence
         _record_end(session, run.id, run.kind, JobState.FAILED, sentence)
 
 
@@ -232,13 +233,13 @@ def beat(
     """Store the heartbeat and the progress; return False if the owner has lost the run."""
     told = {} if sentence is None else {"sentence": sentence}
     return repository.change_own(
-        session, job_id, owner, heartbeat_at=now(), stage=stage, done=done, total=total, log=log, **told
+        session, job_id, owner, heartbeat_at=utc_now(), stage=stage, done=done, total=total, log=log, **told
     )
 
 
 def keep_report(session: Session, job_id: int, owner: str, report: JsonObject) -> bool:
     """Store the report during the run, so that a resumed run need not read the file again."""
-    return repository.change_own(session, job_id, owner, heartbeat_at=now(), report=_json(report))
+    return repository.change_own(session, job_id, owner, heartbeat_at=utc_now(), report=_json(report))
 
 
 def give_back(session: Session, job_id: int, owner: str) -> bool:
@@ -265,7 +266,7 @@ def end(
     if asks is not None:
         values["asks"] = _json(asks)
     is_own = repository.change_own(
-        session, job_id, owner, state=state, sentence=sentence, log=log, heartbeat_at=now(), ended_at=now(), **values
+        session, job_id, owner, state=state, sentence=sentence, log=log, heartbeat_at=utc_now(), ended_at=utc_now(), **values
     )  # fmt: skip
     if is_own:
         run = repository.find(session, job_id, light=True)
@@ -291,4 +292,4 @@ def _json(value: JsonObject) -> str:
 
 
 def _stamp() -> str:
-    return now().strftime("%Y-%m-%d %H:%M:%S")
+    return utc_now().strftime("%Y-%m-%d %H:%M:%S")

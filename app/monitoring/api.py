@@ -1,32 +1,57 @@
-"""The routes that monitoring requests: metrics and readiness."""
+"""The routes that monitoring requests: health, readiness and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Annotated, Literal
 
-from anyio import CapacityLimiter, move_on_after, to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from pydantic import Field
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.engine import Database
+from app.disk import has_no_space
 from app.monitoring import metrics as counted
-from app.monitoring.facts import Facts, FactsCollector, read_facts
-from app.monitoring.readiness import DATABASE_ANSWERS_WITHIN_S, check_ready
+from app.monitoring.checks import ask
+from app.monitoring.facts import FactsCollector, read_facts
+from app.monitoring.readiness import check_ready
 from app.monitoring.workers import ThisProcess, Worker, Workers, shared_folder
+from app.settings import Settings
 from app.web import openapi
 from app.web.answers import Answer
-from planner_core.errors import PlannerError
+from planner_core import CORE_VERSION
 from planner_core.findings import Finding
 
 MOST_CHECKS = 2
-"""Scrapes and checks of readiness that read the database at one time, so that they never use up the threads."""
+"""Checks of one kind that read the database at one time, so that checks of a dead server do not use up the threads."""
 
 router = APIRouter(tags=["service"])
+
+
+class HealthAnswer(Answer):
+    """The state of the service and of its database."""
+
+    status: Annotated[
+        Literal["ok", "degraded"],
+        Field(
+            description="`degraded`: stored plans cannot be reached or nothing can be stored; everything else works."
+        ),
+    ]
+    database: Annotated[
+        Literal["ok", "unavailable"], Field(description="Whether the database answers within two seconds.")
+    ]
+    storage: Annotated[
+        Literal["ok", "full"],
+        Field(
+            description="`full`: there is no space left in the data folder, or the last change failed because there was none "
+            "for the database. Requests that change something get status 507."
+        ),
+    ]
+    version: Annotated[str, Field(description="Version of the sizing core.")]
+    findings: list[Finding]
 
 
 class ReadyAnswer(Answer):
@@ -38,6 +63,8 @@ class ReadyAnswer(Answer):
 
 def install(app: FastAPI) -> None:
     """Prepare an application for its checks and metrics."""
+    app.state.health_checks = CapacityLimiter(MOST_CHECKS)
+    # Scrapes read more than health checks, which must not wait for them.
     app.state.monitoring_checks = CapacityLimiter(MOST_CHECKS)
     counted.count_connections()
 
@@ -54,6 +81,27 @@ def joined() -> Iterator[None]:
     finally:
         if worker is not None:
             worker.leave()
+
+
+@router.get("/healthz", summary="Check that the service is up", responses=openapi.problems())
+async def healthz(request: Request) -> HealthAnswer:
+    """Return the state of the service, even while the database does not answer."""
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    answers = await ask(_has_answered, database, limiter=request.app.state.health_checks)
+    is_full = database.is_full or has_no_space(settings.data_dir)
+    return HealthAnswer(
+        status="ok" if answers and not is_full else "degraded",
+        database="ok" if answers else "unavailable",
+        storage="full" if is_full else "ok",
+        version=CORE_VERSION,
+        findings=[],
+    )
+
+
+def _has_answered(database: Database) -> bool:
+    database.check()
+    return True
 
 
 @router.get("/readyz", summary="Check that the service is ready", responses=openapi.problems(503))
@@ -74,7 +122,7 @@ async def readyz(request: Request) -> ReadyAnswer:
 async def metrics(request: Request) -> Response:
     """Return the metrics of all workers of the service."""
     state = request.app.state
-    facts = await _facts(state.database, state.monitoring_checks)
+    facts = await ask(read_facts, state.database, limiter=state.monitoring_checks)
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     folder = shared_folder()
     registry = CollectorRegistry()
@@ -83,12 +131,3 @@ async def metrics(request: Request) -> Response:
     registry.register(FactsCollector(facts))
     body = await to_thread.run_sync(encode, registry)
     return Response(body, headers={"content-type": media_type, "cache-control": "no-store"})
-
-
-async def _facts(database: Database, limiter: CapacityLimiter) -> Facts | None:
-    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
-        try:
-            return await to_thread.run_sync(read_facts, database, abandon_on_cancel=True, limiter=limiter)
-        except (SQLAlchemyError, PlannerError):
-            return None
-    return None

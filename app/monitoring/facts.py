@@ -5,11 +5,12 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric, StateSetMetricFamily
 from prometheus_client.registry import Collector
 
+from app.clock import utc_now
 from app.database.engine import SCHEMA_REVISION, Database
 from app.jobs import repository as jobs
 from app.jobs.models import JobState
@@ -33,7 +34,7 @@ class Facts:
     uploads: int = 0
     stored_uploads: int = 0
     stored_bytes: int = 0
-    read_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    read_at: datetime = field(default_factory=utc_now)
 
 
 def read_facts(database: Database) -> Facts:

@@ -29,7 +29,7 @@ logger = logging.getLogger("cfplan.access")
 
 @dataclass(slots=True)
 class Observed:
-    """What is observed of one request."""
+    """Measurements of one request."""
 
     route: str = UNMATCHED
     status: int = _DEFECT

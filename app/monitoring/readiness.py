@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from anyio import CapacityLimiter, move_on_after, to_thread
-from sqlalchemy.exc import SQLAlchemyError
+from anyio import CapacityLimiter
 
 from app.database.engine import SCHEMA_REVISION, Database
+from app.disk import nearest_folder
+from app.monitoring.checks import ask
 from app.problem_types import NOT_READY
 from app.settings import Settings
 from planner_core.errors import FieldProblem, PlannerError
-
-DATABASE_ANSWERS_WITHIN_S = 2.0
 
 
 class NotReady(PlannerError):
@@ -38,7 +37,7 @@ async def check_ready(
     problems = []
     if is_stopping:
         problems.append(FieldProblem(field="service", message="The service is stopping."))
-    revision = await _revision(database, limiter)
+    revision = await ask(_read_revision, database, limiter=limiter)
     if revision is None:
         problems.append(FieldProblem(field="database", message="The database does not answer."))
     elif revision != SCHEMA_REVISION:
@@ -49,21 +48,8 @@ async def check_ready(
         raise NotReady(tuple(problems))
 
 
-async def _revision(database: Database, limiter: CapacityLimiter) -> str | None:
-    """Return the revision of the tables, empty if there are none; None if the database does not answer in time."""
-    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
-        try:
-            # The thread is abandoned when the time is over: the driver's own time limit ends it.
-            found = await to_thread.run_sync(
-                _read_revision, database, abandon_on_cancel=True, limiter=limiter
-            )
-        except (SQLAlchemyError, PlannerError, OSError):
-            return None
-        return found
-    return None
-
-
 def _read_revision(database: Database) -> str:
+    """Return the revision of the tables, empty if there are none."""
     # Connecting to a missing file of SQLite would create it, and the next start would find a database without tables.
     return "" if database.is_missing else database.revision() or ""
 
@@ -75,6 +61,6 @@ def _unwritable(settings: Settings) -> Iterator[FieldProblem]:
         folders["history"] = Path(settings.history).absolute()
     for name, folder in folders.items():
         # A folder that does not exist yet is created when it is needed, in the nearest one that exists.
-        nearest = next(each for each in (folder, *folder.parents) if each.exists())
+        nearest = nearest_folder(folder)
         if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
             yield FieldProblem(field=name, message=f"The {name} folder cannot be written to.")

@@ -16,11 +16,12 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from app.clock import utc_now
 from app.jobs import processes, service
 from app.jobs.child import Child
 from app.jobs.keeper import BEAT_S, Keeper, LostRun, StepFailed, amount_of, how_it_ended
@@ -86,7 +87,7 @@ class NightKeeper(Keeper):
     def _made(self, folder: Path, held: Lock) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
         with self._database.session(writes=False) as session:
-            facts = facts_of(session, self._settings, today=datetime.now(UTC).date())
+            facts = facts_of(session, self._settings, today=utc_now().date())
         write_text(folder / FACTS, json.dumps(plain(facts), ensure_ascii=False))
         levels = ", ".join(f"{name} {level}" for name, level in sorted(facts.cfcc_levels.items()))
         self._say(f"CFCC levels: {levels or 'none known'}")
@@ -152,7 +153,7 @@ class NightKeeper(Keeper):
                 sentence="",
             ):
                 raise LostRun
-            stored = results.store(session, run, result, at=datetime.now(UTC))
+            stored = results.store(session, run, result, at=utc_now())
             kept_days = self._settings.forecasts_kept_days
             # Counted from the last day of the history, not from today: after a long gap, forecasts must not vanish at
             # once.

@@ -11,10 +11,11 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
+from app.clock import utc_now
 from app.jobs import processes, service
 from app.jobs.keeper import BEAT_S, LostRun, StepFailed, how_it_ended
 from app.jobs.models import JobState
@@ -64,7 +65,7 @@ class SimulationKeeper(NightKeeper):
         facilities = json.loads(truth.read_bytes()).get("coupling_facilities") or ()
         levels = {each["name"]: each["cfcc_level"] for each in facilities}
         with self._database.session(writes=True) as session:
-            repository.keep_simulated_levels(session, levels, at=datetime.now(UTC))
+            repository.keep_simulated_levels(session, levels, at=utc_now())
 
     def _ingest(self, folder: Path, held: Lock) -> None:
         files = sorted(folder.glob(f"{FILE_PREFIX}*.smf"))

@@ -19,6 +19,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from tzlocal import get_localzone
 
+from app.clock import utc_now
 from app.database.engine import Database
 from app.errors import JobBusy
 from app.jobs import processes
@@ -50,11 +51,6 @@ def due_at(night: date, *, hour: int, zone: tzinfo) -> datetime:
     """Return the time at which the run of a night is due, in UTC."""
     # With fold=0, Python takes the first of two equal hours, and moves a skipped one to the hour after it.
     return datetime.combine(night, time(hour), tzinfo=zone).astimezone(UTC)
-
-
-def utc_now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
 
 
 class Schedule:

@@ -31,6 +31,7 @@ from app.web.paging import PageParameters
 from app.web.tables import sort_of
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
+from planner_core.garbage import collection_paused
 from planner_core.texts.outputs import OUTPUT_KINDS
 
 # The maxima of INTEGER and BIGINT on PostgreSQL, which raises an error for larger parameters.
@@ -252,13 +253,14 @@ def compare_versions(
     """Compare the documents and the results of two versions. Structures, queues and findings are matched by name."""
     new = service.get_version(session, name, after) if after else service.get_plan(session, name)
     old = service.get_version(session, name, before or max(1, new.number - 1))
-    document, result = (
-        differences(*pair)
-        for pair in (
-            (old.comparable_object, new.comparable_object),
-            (old.comparable_result, new.comparable_result),
+    with collection_paused(len(new.document_json)):
+        document, result = (
+            differences(*pair)
+            for pair in (
+                (old.comparable_object, new.comparable_object),
+                (old.comparable_result, new.comparable_result),
+            )
         )
-    )
     return VersionDifferences(name, old.number, new.number, document, result)
 
 

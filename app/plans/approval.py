@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.actor import Actor, ActorKind, Role, current_actor
 from app.audit.actions import Action
 from app.audit.recording import record
+from app.clock import utc_now
 from app.plans import repository
 from app.plans.errors import ApprovalMissing, ApprovalRefused, PlanNotFound
 from app.plans.models import PlanApproval
@@ -51,7 +52,7 @@ def check_settings(settings: Settings) -> None:
     """Check that approval is required only where users sign in.
 
     Raises:
-        SettingsInvalid: Approval is required, but nobody signs in, so no one could be a second person.
+        SettingsInvalid: Approval is required, but users do not sign in, so there is no second person.
     """
     if settings.approval and not settings.has_accounts:
         message = (
@@ -99,7 +100,7 @@ def approve(session: Session, name: str, number: int, *, is_required: bool) -> A
     _check_approver(actor, state)
     if state.approval is not None:
         return state
-    at = datetime.now(UTC)
+    at = utc_now()
     session.add(PlanApproval(plan_id=plan.id, number=number, approver=actor.name, approved_at=at))
     record(session, Action.PLAN_APPROVED, plan_object(plan, number), {"author": state.author})
     session.flush()

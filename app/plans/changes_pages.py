@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
 from app.plans.editor import fields
 from app.sizing.calculator.answer import LABELS
@@ -118,16 +118,39 @@ class ChangeRow:
     after: tuple[str, ...]
 
 
-def document_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
+class ChangeRows(Sequence[ChangeRow]):
+    """Differences as rows. Each row is made when it is read: a page shows a few hundred of up to a million."""
+
+    def __init__(self, found: Sequence[Difference], value: Any) -> None:  # noqa: ANN401 - as `_change`
+        self._found, self._value = found, value
+
+    def __len__(self) -> int:
+        """Return the number of all differences."""
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, at: int) -> ChangeRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[ChangeRow, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> ChangeRow | tuple[ChangeRow, ...]:
+        """Return a row, or the rows of a part."""
+        if isinstance(at, slice):
+            return tuple(_change(each, self._value) for each in self._found[at])
+        return _change(self._found[at], self._value)
+
+
+def document_changes(before: object, after: object) -> ChangeRows:
     """Return the differences of two plan documents."""
-    return tuple(_change(each, _document_value) for each in differences(before, after))
+    return ChangeRows(differences(before, after), _document_value)
 
 
-def result_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
+def result_changes(before: object, after: object) -> ChangeRows:
     """Return the differences of two results, without the advice on queue depths."""
     # The advice follows from the sizes: it would repeat their differences for each of up to 512 queues.
     found = differences(_without_advice(before), _without_advice(after))
-    return tuple(_change(each, _result_value) for each in found)
+    return ChangeRows(found, _result_value)
 
 
 def _without_advice(result: object) -> object:

@@ -19,9 +19,11 @@ from app.command_line import (
     EXIT_OK,
     add_json,
     commands_of,
+    table_lines,
     whole_number,
     write,
     write_json,
+    write_lines,
 )
 
 if TYPE_CHECKING:
@@ -166,26 +168,15 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json({"plans": rows, "findings": []})
     else:
-        write(_table(rows) if rows else "There are no plans.\n")
+        write_lines(_table(rows) if rows else ["There are no plans."])
     return EXIT_OK
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
-    """Return a table whose columns are as wide as their longest entry; numbers are right-aligned."""
-    lines = [
-        [name.replace("_", " ") for name in rows[0]],
-        *([str(value) for value in row.values()] for row in rows),
-    ]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    right = [isinstance(value, int) for value in rows[0].values()]
-    shown = [
-        "  ".join(
-            text.rjust(width) if is_right else text.ljust(width)
-            for text, width, is_right in zip(line, widths, right, strict=True)
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join(shown) + "\n"
+def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table with the names of the members as headings."""
+    heads = [name.replace("_", " ") for name in rows[0]]
+    right = [at for at, value in enumerate(rows[0].values()) if isinstance(value, int)]
+    return table_lines([heads, *([str(value) for value in row.values()] for row in rows)], right=right)
 
 
 def _show(arguments: argparse.Namespace) -> int:

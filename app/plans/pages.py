@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
@@ -42,6 +43,7 @@ from app.plans.result_view import (
     structure_lines,
     unplaced_of,
 )
+from app.plans.short_document import without_defaults
 from app.plans.stored import DeletedPlan, StoredVersion
 from app.plans.text_view import texts_of
 from app.settings import Settings
@@ -53,7 +55,7 @@ from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
 from app.web.tables import ListView
-from planner_core.document.model import PlanDocument
+from planner_core.document.model import PlanDocument, Queue
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding
 from planner_core.plan.sheet import ASSUMPTION
@@ -144,7 +146,7 @@ class PrintPage(Page):
     queues_total: Annotated[int, "Number of all queues"]
     changes: Annotated[tuple[ChangeRow, ...], "Changes since the previous version"]
     changes_total: Annotated[int, "Total number of changes"]
-    approval: Annotated[Approval | None, "Its approval; None if nobody approved it"]
+    approval: Annotated[Approval | None, "Its approval; None without one"]
     policy: Annotated[OutputTextView, "The policy, or the reason why there is none"]
 
 
@@ -295,7 +297,11 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 def on_paper(request: Request, session: SessionDep, name: str, number: str, release: ReleaseDep) -> Response:
     """Show a version for printing."""
     stored = service.get_version_at(session, name, number)
-    queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
+    structures = stored.document_object["structures"]
+    # Only the queues on the page are validated, because reading all of a large document takes long.
+    queues = islice(
+        ((each["name"], queue) for each in structures for queue in each["queues"]), MOST_PRINTED_QUEUES
+    )
     before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
     changes = document_changes(before.comparable_object, stored.comparable_object) if before else ()
     page = PrintPage(
@@ -311,8 +317,8 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str, rele
             :MOST_FINDINGS
         ],
         findings_total=len(stored.findings),
-        queues=tuple(queues[:MOST_PRINTED_QUEUES]),
-        queues_total=len(queues),
+        queues=tuple(QueueLine(at, Queue.model_validate(queue)) for at, queue in queues),
+        queues_total=sum(len(each["queues"]) for each in structures),
         changes=changes[:MOST_DIFFERENCES],
         changes_total=len(changes),
         # Complete, because an approval must cover the whole policy.
@@ -378,7 +384,7 @@ def download(session: SessionDep, name: str, number: str, file: str, release: Re
         return _file(_pretty(stored.document), "application/json", f"{name}.json")
     if file == "plan.yaml":
         return _file(
-            yaml_text(stored.document.model_dump(mode="json", exclude_defaults=True)),
+            yaml_text(without_defaults(stored)),
             "application/yaml",
             f"{name}.yaml",
         )

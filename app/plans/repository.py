@@ -54,6 +54,12 @@ def read_version(session: Session, plan: Plan, number: int) -> AnyRow | None:
     return session.execute(query).one_or_none()
 
 
+def read_document(session: Session, plan_id: int, number: int) -> str | None:
+    """Return the stored document of a version; None if there is no such version."""
+    query = select(PlanVersion.document).where(PlanVersion.plan_id == plan_id, PlanVersion.number == number)
+    return session.scalars(query).one_or_none()
+
+
 def read_explanations(session: Session, plan_id: int, number: int) -> str | None:
     """Return the explanations of a version as JSON."""
     query = select(PlanVersion.explanations).where(

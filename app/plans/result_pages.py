@@ -184,7 +184,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
     lines = structure_lines(stored)
     groups = grouped_findings(stored.findings, ())
-    found = stored.result.get("clusters")
+    clusters = stored_load(stored.result)
     chosen = request.query_params.get("fail", "")[:MOST_CHOSEN]
     page = PlanSizesPage(
         title=_title(stored),
@@ -200,7 +200,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
         unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
-        clusters=clusters_shown(stored_load(found), chosen=chosen) if found else None,
+        clusters=clusters_shown(clusters, chosen=chosen) if clusters else None,
     )
     return "plans/sizes.html", page
 

@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from app.actor import SERVICE, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
@@ -51,22 +52,17 @@ from app.web.field_values import digits_in
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import Finding
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
-    "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
+    "check_name", "copy_plan", "delete_plan", "find_document", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
+    "list_versions", "names_in_use", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
 NAME = re.compile(NAME_PATTERN)
 _FIGURES = tuple(Figures.__dataclass_fields__)
-
-
-def now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
 
 
 def check_name(name: str) -> str:
@@ -199,6 +195,13 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
         )
         for row in repository.list_versions(session, plan)
     )
+
+
+def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
+    """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
+    text = repository.read_document(session, plan_id, number)
+    found: JsonObject | None = None if text is None else json.loads(text)
+    return found
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
@@ -339,7 +342,9 @@ def save_plan(
         raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
         raise plan_conflict(current)
-    return SaveOutcome(_add_version(session, plan, computed, comment, at=now(), before=current), "changed")
+    return SaveOutcome(
+        _add_version(session, plan, computed, comment, at=utc_now(), before=current), "changed"
+    )
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
@@ -353,7 +358,7 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
     current = _stored(session, plan, plan.latest)
     if if_match is not None and not matches(if_match, current.etag):
         raise plan_conflict(current)
-    plan.deleted_at = deleted_at = now()
+    plan.deleted_at = deleted_at = utc_now()
     record(session, Action.PLAN_DELETED, plan_object(plan, plan.latest))
     session.flush()
     return DeletedPlan(
@@ -420,7 +425,7 @@ def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | N
     try:
         with session.begin_nested():
             plan.name = new_name
-            plan.updated_at = now()
+            plan.updated_at = utc_now()
     except IntegrityError:
         raise _taken(new_name) from None
     if new_name != name:
@@ -446,7 +451,7 @@ def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
 
 def purge_deleted(session: Session, older_than: timedelta) -> int:
     """Permanently remove plans that were deleted longer ago than this, and return their number."""
-    removed = repository.remove_deleted_before(session, now() - older_than)
+    removed = repository.remove_deleted_before(session, utc_now() - older_than)
     for row in removed:
         # By the service, whoever sent the request that happened to be the first after the time.
         about = AuditObject(PLAN, row.name, id=row.id, version=row.latest)
@@ -516,7 +521,7 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
 
 def _create(session: Session, name: str, computed: ComputedPlan, comment: str | None) -> StoredVersion | None:
     """Return the first version of a new plan, or None if another request has just created one with this name."""
-    at = now()
+    at = utc_now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
     try:
         # Without a savepoint, the error would end the transaction of the whole request.

@@ -15,6 +15,7 @@ from planner_core.document.model import CouplingFacility, PlanDocument, Structur
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding, FindingGroup, finding_groups, read_findings
+from planner_core.garbage import collection_paused
 from planner_core.sizing.structure_answer import StoredStructure, stored_structures
 from planner_core.wire import Answer, JsonObject
 
@@ -69,8 +70,7 @@ class StoredVersion:
     @cached_property
     def document_object(self) -> JsonObject:
         """The plan document as a JSON object, complete with defaults."""
-        found: JsonObject = json.loads(self.document_json)
-        return found
+        return _parsed(self.document_json)
 
     @cached_property
     def comparable_object(self) -> JsonObject:
@@ -97,8 +97,7 @@ class StoredVersion:
     @cached_property
     def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        found: JsonObject = json.loads(self.result_json)
-        return found
+        return _parsed(self.result_json)
 
     @property
     def comparable_result(self) -> JsonObject:
@@ -166,7 +165,9 @@ class VersionSummary(Figures):
     author: Annotated[
         str | None, Field(description="Who saved the version; null if the service did not record it yet.")
     ]
-    approver: Annotated[str | None, Field(description="Who approved the version; null if nobody did.")]
+    approver: Annotated[
+        str | None, Field(description="The user who approved the version; null without an approval.")
+    ]
     approved_at: datetime | None
 
 
@@ -210,6 +211,12 @@ class SaveOutcome:
 
     version: StoredVersion
     status: Literal["created", "changed", "identical"]
+
+
+def _parsed(text: str) -> JsonObject:
+    with collection_paused(len(text)):
+        found: JsonObject = json.loads(text)
+        return found
 
 
 def etag(plan_id: int, number: int, representation: str = "") -> str:

@@ -17,6 +17,7 @@ from app.command_line import (
     add_json,
     commands_of,
     finding_lines,
+    table_lines,
     write,
     write_json,
     write_lines,
@@ -361,9 +362,7 @@ def _said(value: object) -> str:
 
 def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
     """Yield the lines of a table with right-aligned numbers, except in the first `left` columns."""
-    columns = range(len(rows[0]))
-    widths = [max(len(row[at]) for row in rows) for at in columns]
-    right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]
-    for row in rows:
-        cells = [row[at].rjust(widths[at]) if right[at] else row[at].ljust(widths[at]) for at in columns]
-        yield "  ".join(cells).rstrip()
+    right = [
+        at for at in range(left, len(rows[0])) if all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at])
+    ]
+    return table_lines(rows, right=right)

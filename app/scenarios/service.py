@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import record
+from app.clock import utc_now
 from app.database.engine import Database
 from app.errors import Gone, NameTaken, NotFound, PreconditionRequired
 from app.fits.kept import curves_in
@@ -27,7 +28,7 @@ from app.paging import Sort, in_order
 from app.plans import service as plans
 from app.plans.errors import plan_gone
 from app.plans.models import Plan
-from app.plans.service import matches, now
+from app.plans.service import matches
 from app.plans.stored import NAME_PATTERN
 from app.plans.trail import changed_fields, plan_object
 from app.problem_types import SCENARIO_CHANGED, SCENARIO_EXISTS, SCENARIO_NOT_FOUND
@@ -258,7 +259,7 @@ def save(
     living = plans.living_plan(session, plan, lock=True)
     if living.id != worked.plan_id:  # the plan was deleted, and another one has its name
         raise plan_gone(plan)
-    at = now()
+    at = utc_now()
     found = repository.find(session, living.id, name)
     if found is None:
         if if_match is not None:

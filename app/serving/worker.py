@@ -16,6 +16,8 @@ import uvicorn
 from anyio import to_thread
 
 from app.calls import Overseer
+from app.database.engine import CONNECTIONS, MORE_CONNECTIONS
+from app.database.limits import WRITERS_AT_ONCE
 from app.jobs.leader import Leader
 from app.serving.supervisor import BEAT, LEAVING, SERVING
 
@@ -38,12 +40,10 @@ KEEP_ALIVE_S = 75
 """Seconds for which an idle connection stays open. A proxy in front of the service should close its own sooner, so that it
 sends no request to a connection that is just being closed.
 """
-THREADS = 40
-"""Number of threads for requests of all workers together, which is also their number of database connections."""
-LEAST_THREADS = 8
-
-WRITERS_PER_THREAD = 0.25
-"""Writers wait for each other, and must leave most threads to readers."""
+THREADS = CONNECTIONS + MORE_CONNECTIONS
+"""Number of threads for requests of all workers together: one for each connection that can read from the database."""
+LEAST_THREADS, LEAST_WRITERS = 8, 2
+"""Threads of a worker, and requests of a worker that write at the same time, however many workers there are."""
 
 logger = logging.getLogger("cfplan.serve")
 
@@ -51,6 +51,11 @@ logger = logging.getLogger("cfplan.serve")
 def threads_of_each(workers: int) -> int:
     """Return the number of threads for requests in each worker."""
     return max(math.ceil(THREADS / workers), LEAST_THREADS)
+
+
+def writers_of_each(workers: int) -> int:
+    """Return the number of requests in each worker that write at the same time; they leave most threads to readers."""
+    return max(WRITERS_AT_ONCE // workers, LEAST_WRITERS)
 
 
 class WorkerServer(uvicorn.Server):

@@ -13,6 +13,7 @@ from app.fits.resolve import evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
 from planner_core.findings import SEVERITIES, Finding
+from planner_core.garbage import collection_paused
 from planner_core.plan.explain import plan_json
 from planner_core.sizing.depth_advising import places_with_events
 from planner_core.texts.outputs import Output, render_output
@@ -25,7 +26,12 @@ async def compute(function: Callable[[bytes], T], body: bytes) -> T:
 
     A document can take seconds to calculate, which would block all other requests on the event loop.
     """
-    return await run_in_threadpool(function, body)
+
+    def answer() -> T:
+        with collection_paused(len(body)):
+            return function(body)
+
+    return await run_in_threadpool(answer)
 
 
 QUICK_BYTES = 2048

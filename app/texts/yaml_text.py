@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./%-]*|\d{1,15}[KMGT]", re.ASCII)
 """Matches texts that need no quotes, unless they are among the words of YAML 1.1 or 1.2 below."""
@@ -25,7 +26,7 @@ def yaml_text(value: Mapping[str, object]) -> str:
 
 def _object(value: Mapping[str, object], indent: str) -> Iterator[str]:
     for key, item in value.items():
-        yield from _item(f"{indent}{_scalar(key)}:", item, indent)
+        yield from _item(f"{indent}{_key(key)}:", item, indent)
 
 
 def _item(head: str, item: object, indent: str) -> Iterator[str]:
@@ -56,29 +57,48 @@ def _list_item(item: object, indent: str) -> Iterator[str]:
 def _one_line(item: object, used: int) -> str:
     """Return a value as one line if it is short and contains no list of objects, otherwise an empty text."""
     is_list = isinstance(item, (list, tuple))
-    if _depth(item) > (1 if is_list else _DEEPEST):
+    if _is_deeper(item, 1 if is_list else _DEEPEST):
+        return ""
+    # Keys alone can show that an object is too long. Each is followed by a colon, a blank and at least one character.
+    if isinstance(item, Mapping) and used + sum(map(len, item)) + 3 * len(item) > _LONGEST_LINE:
         return ""
     flow = _flow(item)
     return flow if is_list or not isinstance(item, Mapping) or used + len(flow) <= _LONGEST_LINE else ""
 
 
-def _depth(item: object) -> int:
+def _is_deeper(item: object, depth: int) -> bool:
+    """Return whether objects and lists in a value are nested more deeply than this."""
+    # Most values are plain, and asking for their class is much faster than isinstance with an abstract class.
+    if type(item) in _SCALARS:
+        return False
     if isinstance(item, Mapping):
-        return 1 + max(map(_depth, item.values()), default=0)
+        return not depth or any(_is_deeper(each, depth - 1) for each in item.values())
     if isinstance(item, (list, tuple)):
-        return 1 + max(map(_depth, item), default=0)
-    return 0
+        return not depth or any(_is_deeper(each, depth - 1) for each in item)
+    return False
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def _flow(item: object) -> str:
+    if type(item) in _SCALARS:
+        return _scalar(item)
     if isinstance(item, Mapping):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(each)}" for key, each in item.items()) + "}"
+        return "{" + ", ".join([f"{_key(key)}: {_flow(each)}" for key, each in item.items()]) + "}"
     if isinstance(item, (list, tuple)):
         return "[" + ", ".join(map(_flow, item)) + "]"
     return _scalar(item)
 
 
+@lru_cache(maxsize=1024)
+def _key(key: str) -> str:
+    return _scalar(key)
+
+
 def _scalar(item: object) -> str:
+    if type(item) is int:
+        return str(item)
     if not isinstance(item, str):
         return json.dumps(item)
     if _PLAIN.fullmatch(item) and item.lower() not in _WORDS:

@@ -18,7 +18,6 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.disk import synchronize
+from app.disk import NO_SPACE, free_bytes, synchronize
 from app.uploads.errors import NoRoom, UploadTooLarge
 from planner_core.inputs import PREVIEW_BYTES
 
@@ -34,7 +33,7 @@ FOLDER, INCOMING = "uploads", "incoming"
 NO_UPLOAD = ".no-upload"
 ABANDONED_AFTER_S = 3_600
 """A partial file that has not been written to for this long is abandoned."""
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (*NO_SPACE, errno.EFBIG)
 _WHOLE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -147,11 +146,7 @@ def check_room(data_dir: Path, announced_bytes: int) -> None:
     Raises:
         NoRoom: There is not enough free space.
     """
-    folder = data_dir.absolute()
-    # disk_usage needs an existing folder.
-    while not folder.exists():  # created later, when the file arrives
-        folder = folder.parent
-    if announced_bytes > shutil.disk_usage(folder).free:
+    if announced_bytes > free_bytes(data_dir):
         raise NoRoom
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.errors import FieldsInvalid, NotFound
@@ -161,9 +162,9 @@ def uploads(request: Request, session: SessionDep) -> Response:
     asked = UPLOADS.request(request)
     found = service.list_uploads(session, asked.page, batch=batch, states=FILTERS[state][1], sort=asked.sort)
     shown = (
-        [batches.progress(session, batch, now=jobs.now())]
+        [batches.progress(session, batch, now=utc_now())]
         if batch
-        else batches.current(session, now=jobs.now())
+        else batches.current(session, now=utc_now())
     )
     progress = tuple(each for each in shown if each is not None)
     filters = _filters(session, batch, state)

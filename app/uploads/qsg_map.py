@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.errors import NotFound
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import repository
@@ -62,7 +63,7 @@ def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Group
     if row is None:
         row = QsgMapping(system_id=system_id, queue_manager=queue_manager)
         session.add(row)
-    row.qsg, row.updated_at = qsg, datetime.now(UTC)
+    row.qsg, row.updated_at = qsg, utc_now()
     session.flush()
     if qsg != before:
         about = _object_of(system_id, queue_manager)

@@ -25,6 +25,7 @@ from sqlalchemy.orm import Session
 from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
+from app.clock import utc_now
 from app.database.engine import Database, DatabaseFull
 from app.database.transactions import after_commit
 from app.errors import JobBusy, NotFound, NotKept
@@ -139,7 +140,7 @@ class UploadDetails:
                 observed = instant_of(
                     datetime.fromisoformat(time_of_it), _zone(zone or kept_zone), zone_name=zone or kept_zone
                 )
-                check_observed(observed, now=datetime.now(UTC))
+                check_observed(observed, now=utc_now())
             except TimeNotMeant as error:
                 problems.append(FieldProblem("observed_at", str(error)))
         if problems:
@@ -212,7 +213,7 @@ def keep(
     """
     outcome = _keep(session, received, filename=filename, said=said)
     if batch:
-        repository.put_into_batch(session, batch, outcome.upload.id, datetime.now(UTC))
+        repository.put_into_batch(session, batch, outcome.upload.id, utc_now())
     return outcome
 
 
@@ -377,8 +378,8 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
     """
     repository.hold_files(session)
     removed: set[str] = set()
-    for row in repository.read_before(session, datetime.now(UTC) - kept):
-        row.removed_at = datetime.now(UTC)
+    for row in repository.read_before(session, utc_now() - kept):
+        row.removed_at = utc_now()
         removed.add(row.sha256)
         _record(session, Action.UPLOAD_FILE_REMOVED, row, upload_days=kept.days, sha256=row.sha256)
     session.flush()
@@ -403,7 +404,7 @@ def _queue_ingest(session: Session, upload_id: int) -> None:
         if last.state not in jobs.RESTS:
             raise _busy(last.id)
         if last.state == JobState.ASKS:  # the new run has the answers, or asks again
-            last.state, last.ended_at = JobState.FAILED, jobs.now()
+            last.state, last.ended_at = JobState.FAILED, utc_now()
             last.sentence = "Read again with more answers."
     jobs.queue(session, INGEST, upload_id=upload_id)
 
@@ -451,7 +452,7 @@ def _new(received: StagedUpload, *, filename: str, said: UploadDetails) -> Uploa
         observed_at=said.observed_at or "",
         zone=said.zone or "",
         observed_utc=said.observed_utc,
-        created_at=datetime.now(UTC),
+        created_at=utc_now(),
         author=current_actor().name,
     )
 

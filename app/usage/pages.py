@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from app.clock import utc_now
 from app.database.session import SessionDep
 from app.plans.stored import PlanReference
 from app.settings import Settings
@@ -300,15 +301,11 @@ def _usage_charts(
                 limit=limit,
                 full=full,
                 planned=planned,
-                today=_now(),
+                today=utc_now(),
                 origin=origin,
             )
         )
     return _zoomed(*found)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _origin(subject: str, period: Period) -> Origin:
@@ -322,14 +319,14 @@ def _queue_charts(points: Sequence[QueuePoint], period: Period, origin: Origin) 
     depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
     title = "Puts a second" if period.by == "hour" else "Puts per second in the busiest hour"
     return _zoomed(
-        time_chart("rate", title, unit="1/s", period=period, values=rates, today=_now(), origin=origin),
+        time_chart("rate", title, unit="1/s", period=period, values=rates, today=utc_now(), origin=origin),
         time_chart(
             "depth",
             "Highest depth",
             unit="messages",
             period=period,
             values=depths,
-            today=_now(),
+            today=utc_now(),
             origin=origin,
         ),
     )

@@ -67,6 +67,9 @@ def text_of(kind: Kind, value: object) -> str:
         return "no" if value is False else ""
     if isinstance(value, bool):
         return "yes" if value else "no" if kind == "yes_no" else ""
+    # Most values of the hundreds of thousands in a large plan.
+    if isinstance(value, (int, str)):
+        return str(value)
     if kind == "bytes" and isinstance(value, Mapping):
         return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
     if kind == "curve" and isinstance(value, Mapping):
@@ -81,7 +84,7 @@ def text_of(kind: Kind, value: object) -> str:
         return yaml_text({CLUSTERS: value}) if value else ""
     if isinstance(value, list):
         return (":" if kind == "ratio" else " ").join(str(item) for item in value)
-    return value if isinstance(value, str) else _plain(value)
+    return _plain(value)
 
 
 def _both(rates: Mapping[str, object]) -> str:
@@ -101,7 +104,7 @@ def _ungrouped(text: str) -> str:
 
 
 def _whole(text: str) -> object:
-    plain = _ungrouped(text)
+    plain = text if text.isdecimal() else _ungrouped(text)
     # Python takes quadratic time for very long numbers.
     return int(plain) if _WHOLE.fullmatch(plain) and len(plain) <= LONGEST_NUMBER else text
 

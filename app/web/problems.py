@@ -25,7 +25,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database.engine import is_unusable
-from app.database.fullness import is_out_of_space
+from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
 from app.problem_types import (
     CONTENT_TOO_LARGE,

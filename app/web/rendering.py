@@ -129,7 +129,7 @@ def frame_of(actor: Actor) -> Frame:
 
 def may(role: str) -> bool:
     """Return whether the reader of the page has a role, or one that includes it: `may("planner")`."""
-    return current_actor().may(Role[role.upper()])
+    return current_actor().may(Role.of(role))
 
 
 MOST_SEARCHED = 100

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of, evaluate
 from planner_core.document.model import PlanDocument
+from planner_core.garbage import characters_of, collection_paused
 from planner_core.sizing.placement import At
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
@@ -39,7 +40,8 @@ def ask(
     Raises:
         InputInvalid: The question does not fit the plan.
     """
-    return answer(document, question, curve=curve_of(document, curves))
+    with collection_paused(characters_of(sum(len(each.queues) for each in document.structures))):
+        return answer(document, question, curve=curve_of(document, curves))
 
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:

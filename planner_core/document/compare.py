@@ -6,7 +6,7 @@ name instead of the index: `/structures/APP1/queues/Q1/backlog`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -36,50 +36,62 @@ class Difference(Answer):
 
 def differences(before: object, after: object) -> tuple[Difference, ...]:
     """Return all differences in the order of `before`, then the members that only `after` has."""
-    return tuple(_compare("", before, after))
+    found: list[Difference] = []
+    _compare("", before, after, found)
+    return tuple(found)
 
 
-def _compare(at: str, before: object, after: object) -> Iterator[Difference]:
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def _compare(at: str, before: object, after: object, found: list[Difference]) -> None:
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _compare_objects(at, before, after)
+        _compare_objects(at, before, after, found)
     elif isinstance(before, list) and isinstance(after, list):
         old, new = _named(before), _named(after)
         if old is not None and new is not None:
-            yield from _compare_objects(at, old, new)
+            _compare_objects(at, old, new, found)
         else:
-            yield from _compare_lists(at, before, after)
+            _compare_lists(at, before, after, found)
     # Python treats true as 1, and 1.0 as 1; in a document they are different values.
     elif type(before) is not type(after) or before != after:
-        yield Difference(at, "changed", before, after)
+        found.append(Difference(at, "changed", before, after))
 
 
-def _compare_objects(at: str, before: dict[str, object], after: dict[str, object]) -> Iterator[Difference]:
+def _compare_objects(
+    at: str, before: dict[str, object], after: dict[str, object], found: list[Difference]
+) -> None:
     for key, value in before.items():
-        place = f"{at}/{escape_pointer(key)}"
-        if key in after:
-            yield from _compare(place, value, after[key])
-        else:
-            yield Difference(place, "removed", value, None)
+        if key not in after:
+            found.append(Difference(f"{at}/{escape_pointer(key)}", "removed", value, None))
+            continue
+        other = after[key]
+        # Most members are equal plain values. A plan has hundreds of thousands, so no pointer is made for them.
+        kind = type(value)
+        if kind is not type(other) or kind not in _PLAIN or value != other:
+            _compare(f"{at}/{escape_pointer(key)}", value, other, found)
     for key, value in after.items():
         if key not in before:
-            yield Difference(f"{at}/{escape_pointer(key)}", "added", None, value)
+            found.append(Difference(f"{at}/{escape_pointer(key)}", "added", None, value))
 
 
-def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -> Iterator[Difference]:
+def _compare_lists(
+    at: str, before: Sequence[object], after: Sequence[object], found: list[Difference]
+) -> None:
     """Compare lists of objects item by item."""
     # A list of plain values, such as a PREFLIST, is one setting, so its items are not compared one by one.
     if not any(isinstance(item, (dict, list)) for item in (*before, *after)):
         if list(before) != list(after):
-            yield Difference(at, "changed", list(before), list(after))
+            found.append(Difference(at, "changed", list(before), list(after)))
         return
     for index in range(max(len(before), len(after))):
         place = f"{at}/{index}"
         if index >= len(after):
-            yield Difference(place, "removed", before[index], None)
+            found.append(Difference(place, "removed", before[index], None))
         elif index >= len(before):
-            yield Difference(place, "added", None, after[index])
+            found.append(Difference(place, "added", None, after[index]))
         else:
-            yield from _compare(place, before[index], after[index])
+            _compare(place, before[index], after[index], found)
 
 
 def _named(items: Sequence[object]) -> dict[str, object] | None:

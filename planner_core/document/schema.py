@@ -72,6 +72,9 @@ def _schema_once() -> dict[str, Any]:
     return json_schema()
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
     """Return a value with the missing keys filled in from its schema."""
     branches = [schema, *schema.get("anyOf", ())]
@@ -86,8 +89,12 @@ def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> obj
                 (each["additionalProperties"] for each in branches if "additionalProperties" in each), {}
             )
             return {key: _filled(each, items, known) for key, each in value.items()} if items else value
-        found = {key: _filled(each, properties.get(key, {}), known) for key, each in value.items()}
-        missing = {key for key, each in properties.items() if key not in value and "default" in each}
+        found = {
+            # Plain values lack nothing; a large plan has almost a million of them.
+            key: each if type(each) in _PLAIN else _filled(each, properties.get(key, {}), known)
+            for key, each in value.items()
+        }
+        missing = {key for key in properties.keys() - value.keys() if "default" in properties[key]}
         return found | _defaults(_MODEL_NAMED[name], found, missing) if missing else found
     if isinstance(value, list):
         items = next((each["items"] for each in branches if "items" in each), {})

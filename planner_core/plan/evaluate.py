@@ -13,6 +13,7 @@ from planner_core import checks
 from planner_core.clusters.load import load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
+from planner_core.garbage import characters_of, collection_paused
 from planner_core.plan.known_structures import evaluated_structures, placed_structures
 from planner_core.plan.result import (
     CurveComparison,
@@ -39,6 +40,12 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
         PlanRefused: No such plan can exist (too many queue managers, structures or queues,
             or an unknown fitted curve).
     """
+    # The results are hundreds of thousands of objects, which the collector would search again and again.
+    with collection_paused(characters_of(sum(len(each.queues) for each in document.structures))):
+        return _evaluate(document, curve)
+
+
+def _evaluate(document: PlanDocument, curve: Curve | None) -> PlanResult:
     checks.refuse_impossible(document, has_curve=curve is not None)
     evaluated = tuple(evaluated_structures(document, curve))
     structures = tuple(each.result for each in evaluated)

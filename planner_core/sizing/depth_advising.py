@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from math import lcm
@@ -334,7 +334,16 @@ class QueueAdvisor:
             advised = _advised(self.queues[place].messages, parts)
             says = self.members.is_stated or _own(queue) != _SILENT
             planned = self.planned(place, queue, advised, parts[0]) if says else None
-            found.append(QueueAdvice(name=queue.name, planned=planned, **asdict(advised)))
+            # Named one by one: `asdict` would copy each value, which takes most of the time of a large plan.
+            found.append(
+                QueueAdvice(
+                    name=queue.name,
+                    planned=planned,
+                    maxdepth=advised.maxdepth,
+                    qdepthhi=advised.qdepthhi,
+                    qdepthlo=advised.qdepthlo,
+                )
+            )
         return tuple(found)
 
     def planned(
@@ -351,7 +360,9 @@ class QueueAdvisor:
         )
         puts, gets = rates_of(queue)
         return QueueThresholds(
-            **asdict(force),
+            maxdepth=force.maxdepth,
+            qdepthhi=force.qdepthhi,
+            qdepthlo=force.qdepthlo,
             given=given,
             alone=self.alone(place),
             puts=puts,

@@ -28,7 +28,7 @@ from planner_core.questions import Absent, Explained, Label, Metavar, Number, Wh
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
-from planner_core.units import KIB, MB, ceil_fraction, floor_fraction, format_mib
+from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction, format_mib
 from planner_core.whatif.filling_up import TenthsDown, parts_of, tenths_down
 from planner_core.wire import Answer, Exact, Hidden, Omittable, Unchecked
 
@@ -56,10 +56,10 @@ class RecoveryQuestion(Explained):
         Decimal | Absent,
         Number(lowest=1, highest=10**6),
         Metavar("MB"),
-        Label("Logs are read at", "MB/s", "If empty, 2.7, from an old IBM example. Measure your own rate."),
+        Label("Logs are read at", "MiB/s", "If empty, 2.7, from an old IBM example. Measure your own rate."),
     ] = Field(
         None,
-        description="rate at which your logs are read, in MB (1,000,000 bytes) per second; absent: 2.7, IBM's example",
+        description="rate at which your logs are read, in MB of 1,048,576 bytes per second; absent: 2.7, IBM's example",
     )
     backup_overhead_bytes: Annotated[
         int | Absent,
@@ -326,7 +326,7 @@ def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
         sums.messages += queue.messages
         sums.data_bytes += queue.messages * _mean_of(queue)
     backup = settled.backup_bytes(sums)
-    time_s = backup / settled.read_bytes_per_s
+    time_s = backup / (settled.read * MIB)
     return StructureRecovery(
         name=result.name,
         cfrm_name=result.cfrm_name,
@@ -401,7 +401,6 @@ class _Settled:
         self.goal_s = Fraction(goal.value) * _SECONDS_PER_MINUTE
         self.interval_s = Fraction(interval.value) * _SECONDS_PER_MINUTE
         self.read = Fraction(read.value)
-        self.read_bytes_per_s = self.read * MB
         self.overhead = floor_fraction(Fraction(overhead.value))
         self.fill = Fraction(fill.value) / 100
 
@@ -422,7 +421,7 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
             messages_per_s=sums.messages_per_s, message_bytes=sums.data_bytes_per_s / sums.messages_per_s
         )
     between = per_hour * settled.interval_s / _SECONDS_PER_HOUR
-    read = settled.read_bytes_per_s
+    read = settled.read * MIB
     time_s = (backup + between) / read
     left_s = settled.goal_s - backup / read
     interval = documented = None
@@ -430,7 +429,7 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
         # Reading the backup alone may take longer than allowed.
         interval = max(Fraction(0), left_s) * read * _SECONDS_PER_MINUTE / per_hour
         documented = longest_interval_hours(
-            recovery_s=settled.goal_s, log_read_mb_per_s=settled.read, log_mb_per_hour=per_hour / MB
+            recovery_s=settled.goal_s, log_read_mb_per_s=settled.read, log_mb_per_hour=per_hour / MIB
         )
     return StructureRecovery(
         name=result.name,
@@ -519,9 +518,9 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
         sums.data_bytes_per_s + sums.messages_per_s * Fraction(overhead_of_log.value)
     ) * _SECONDS_PER_HOUR
     between = per_hour * settled.interval_s / _SECONDS_PER_HOUR
-    read = settled.read_bytes_per_s
+    read = settled.read * MIB
     of_backup, of_log = Step("backup", backup_formula, backup), Step("log_an_hour", hour_formula, per_hour)
-    of_read = Step("read", f"log_read_mb_per_s * {MB}", read)
+    of_read = Step("read", f"log_read_mb_per_s * {MIB}", read)
     of_between = Step("log_between", "log_an_hour * interval_minutes / 60", between)
     backup_inputs, log_inputs = (messages, data, overhead, fill), (per_s, data_per_s, overhead_of_log)
     yield Explanation(

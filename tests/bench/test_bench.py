@@ -147,3 +147,14 @@ def test_large_benchmark_plan_is_valid() -> None:
     result = evaluate(read_object(largest()))
     assert [finding for finding in result.findings if finding.severity == "error"] == []
     assert len(result.structures) == 64
+
+
+def test_every_request_about_the_largest_plan_is_listed_with_its_ratio_to_the_aim() -> None:
+    # In its own process, because it exempts all loaded modules from garbage collection.
+    command = [sys.executable, "-m", "bench", "--only", "largest", "--structures", "2", "--queues", "3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = re.findall(r"^ +[\d.]+ +(?:[\d.]+ +)?[\d.]+  (.+)$", done.stdout, re.MULTILINE)
+    for name in ("save: PUT a new plan", "POST the editor: check", "GET /plans/LARGEST/edit", "POST /api/v1/size"):
+        assert name in lines, done.stdout
+    assert re.search(rf"^\d+ of {len(lines)} requests take more than 2 s$", done.stdout, re.MULTILINE)

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from app.accounts import users
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from app.main import create_app
 from app.settings import Settings
 from app.web.security.headers import SECURITY_HEADERS

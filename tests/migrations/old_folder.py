@@ -35,7 +35,9 @@ PROSE = frozenset(
     }
 )  # fmt: skip
 """JSON members whose wording may change."""
-ADDED = frozenset({"finding_groups", "author", "approver", "approved_at", "acknowledgments"})
+ADDED = frozenset(
+    {"finding_groups", "author", "approver", "approved_at", "acknowledgments", "history_damage"}
+)
 """JSON members that came later."""
 _FIGURE = re.compile(r"-?\d[\d,.:T-]*( ?(%|[KMGT]i?B|[KMG]|s|UTC))?")
 _VALUE = re.compile(r"<v>([^<]*)</v>")

@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 import app.database.engine as db
+from app.clock import utc_now
 from app.database.engine import (
     SCHEMA_REVISION,
     Database,
@@ -147,7 +148,7 @@ def test_data_survives_an_upgrade_and_a_downgrade(url: URL) -> None:
     with database.engine.connect() as connection:
         assert contents(connection) == before
     with Session(database.engine) as session:  # the keys still hold: a plan goes with all that belongs to it
-        assert len(repository.remove_deleted_before(session, service.now())) == 1
+        assert len(repository.remove_deleted_before(session, utc_now())) == 1
         session.commit()
         assert session.scalar(text("SELECT latest FROM plans WHERE name = 'TWO'")) == 2
         counted = text("SELECT (SELECT count(*) FROM plan_versions), (SELECT count(*) FROM plan_outputs)")

@@ -19,6 +19,7 @@ from app.web.forms import FormField, pointers_up, rows_of, sentence, sort_errors
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.garbage import collection_paused
 from planner_core.texts.queue_paste import PastedQueues, read_queues
 from planner_core.wire import JsonObject
 
@@ -363,6 +364,12 @@ def _queue(cells: Mapping[str, str]) -> JsonObject:
 
 def check(typed: Mapping[str, str]) -> CheckedForm:
     """Read a form and check its document."""
+    # The queues of a large plan are millions of texts, none of which is garbage.
+    with collection_paused(sum(map(len, typed.values()))):
+        return _check(typed)
+
+
+def _check(typed: Mapping[str, str]) -> CheckedForm:
     reading = read(typed)
     problems: list[FieldProblem] = []
     document: PlanDocument | None = None

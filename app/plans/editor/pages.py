@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -17,6 +18,7 @@ from app.database.session import SessionDep
 from app.errors import Conflict, Gone, PreconditionRequired
 from app.fits.kept import curves_in
 from app.plans import service
+from app.plans.editor.folding import UNFOLD, FoldedQueues, ReferenceUnknown, folded_form, unfold
 from app.plans.editor.form import (
     CheckedForm,
     Typed,
@@ -28,7 +30,7 @@ from app.plans.editor.form import (
     typed_of,
 )
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
-from app.plans.editor.panel import Panel, panel_of
+from app.plans.editor.panel import Panel, panel_of, panel_of_version
 from app.plans.editor.settings import summaries
 from app.plans.editor.view import EditorForm, label_of, show
 from app.plans.errors import PlanNameInvalid, PlanNotFound, plan_gone
@@ -116,6 +118,8 @@ class SubmittedPlan:
     notes: tuple[str, ...] = field(default=())
     lead: str = ""
     focus: str = ""
+    folded: Mapping[str, FoldedQueues] = field(default_factory=dict)
+    """Structures whose queues the form refers to, by pointer."""
 
 
 def read_body(body: bytes) -> SubmittedPlan:
@@ -142,6 +146,23 @@ def read_body(body: bytes) -> SubmittedPlan:
     )
 
 
+def _unfolded(session: Session, asked: SubmittedPlan) -> SubmittedPlan:
+    """Return a submitted form with all of its queues.
+
+    Raises:
+        HTTPException: The form refers to queues that are not stored.
+    """
+    try:
+        typed, folded = unfold(asked.typed, partial(service.find_document, session))
+    except ReferenceUnknown as error:
+        msg = (
+            f"The form refers to queues that are not stored ({error}); their plan may have been removed permanently. "
+            "Nothing was saved. Go back and edit a plan that exists."
+        )
+        raise HTTPException(status_code=422, detail=msg) from None
+    return replace(asked, typed=typed, folded=folded)
+
+
 @router.get("/new-plan")
 def new(request: Request, session: SessionDep) -> Response:
     """Show an empty form, or one filled with the example, the calculator's answer or another plan."""
@@ -156,9 +177,11 @@ def new(request: Request, session: SessionDep) -> Response:
         name = name or (document.qsg if document else "")
         notes = ("Copied from the calculator. Nothing is stored until you save it.",)
     elif start == "copy":
-        document = service.get_plan(session, name).document
-        notes = (f"A copy of {name}. Nothing is stored until you save it.",)
-        name = f"{name}-copy"[:64]
+        version = service.get_plan(session, name)
+        typed, folded = folded_form(version)
+        note = f"A copy of {name}. Nothing is stored until you save it."
+        copied = SubmittedPlan(typed, name=f"{name}-copy"[:64], notes=(note,), folded=folded)
+        return _editor(request, copied, "", is_asked=True, unchanged=version)
     if document is not None:
         return _editor(request, SubmittedPlan(typed_of(document), name=name, notes=notes), "", is_asked=True)
     typed = read_typed(_blank_plan().items())
@@ -173,7 +196,7 @@ def _blank_plan() -> Typed:
 @router.post("/new-plan")
 def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
     """Save a new plan, or carry out the action of another button."""
-    asked = read_body(body)
+    asked = _unfolded(session, read_body(body))
     if asked.action != "save":
         return _changed(request, asked, "")
     asked = _with_name_checked(asked)
@@ -195,13 +218,14 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
 def edit(request: Request, session: SessionDep, name: str) -> Response:
     """Show the form filled with the latest version."""
     version = service.get_plan(session, name)
-    asked = SubmittedPlan(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
+    typed, folded = folded_form(version)
+    asked = SubmittedPlan(typed, name=name, etag=version.etag, base=str(version.number), folded=folded)
     if request.query_params.get("made") and version.comment:
         note = "Values that were not measured have the defaults of a new plan. Review them, and then save."
         asked = replace(asked, notes=(version.comment, note))
     if wanted := request.query_params.get("resize"):
         asked = _resized(asked, version, wanted, request.query_params.get("times", ""))
-    return _editor(request, asked, name, is_asked=True, focus=asked.focus)
+    return _editor(request, asked, name, is_asked=True, focus=asked.focus, unchanged=version)
 
 
 def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times: str) -> SubmittedPlan:
@@ -234,7 +258,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
 @router.post("/plans/{name}/edit")
 def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
     """Save a change, or carry out the action of another button."""
-    asked = read_body(body)
+    asked = _unfolded(session, read_body(body))
     if asked.action == "merge":
         return _merge(request, session, name, asked)
     if asked.action != "save":
@@ -256,9 +280,9 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 
 
 @router.post("/plan-preview")
-def preview(request: Request, body: BodyDep) -> Response:
+def preview(request: Request, session: SessionDep, body: BodyDep) -> Response:
     """Show the result of an unsaved form, for the script that runs while the user types."""
-    asked = read_body(body)
+    asked = _unfolded(session, read_body(body))
     typed = asked.typed
     panel, checked = panel_of(typed, check(typed), curves_in(request.app.state.database))
     page = PanelPage(
@@ -330,6 +354,10 @@ def _changed(request: Request, asked: SubmittedPlan, name: str) -> Response:
         note = f"The draft is restored{based}. Nothing is stored until you save it."
         # Pasted text stays in its field, as it was when the draft was kept.
         return _editor(request, replace(asked, notes=(note,)), name, is_asked=bool(name))
+    if asked.action.startswith(UNFOLD):
+        at = asked.action.removeprefix(UNFOLD)
+        kept = {key: each for key, each in asked.folded.items() if key != at}
+        return _editor(request, replace(asked, folded=kept), name, is_asked=False, focus=f"{at}/queues")
     if asked.action != "check":
         taken = change(asked.typed, asked.action)
         after = replace(asked, typed=taken.typed, notes=taken.notes)
@@ -347,14 +375,20 @@ def _editor(
     is_asked: bool,
     focus: str = "",
     status_code: int = 200,
+    unchanged: StoredVersion | None = None,
 ) -> Response:
-    checked = check(asked.typed)
-    curves = curves_in(request.app.state.database)
-    panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
+    """Show the form with its result; `unchanged` is the version whose form it is, which is not checked again if it is large."""
+    if unchanged is not None and asked.folded:
+        panel, checked = panel_of_version(unchanged, asked.typed)
+    else:
+        curves = curves_in(request.app.state.database)
+        panel, checked = panel_of(
+            asked.typed, check(asked.typed), curves, is_asked=is_asked, is_saved=asked.action == "save"
+        )
     shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
     name_field = FormField("name", "Name", value=asked.name, error=asked.name_error)
-    form = show(asked.typed, shown, focus=focus)
+    form = show(asked.typed, shown, focus=focus, folded=asked.folded)
     if asked.name_error:
         form = replace(form, wrong=(FormField("name", "Name", error=asked.name_error), *form.wrong))
     if asked.lead:

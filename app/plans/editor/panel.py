@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from app.plans.editor.form import CheckedForm, Typed, sort_problems
+from app.plans.editor.folding import FOLDED_OVER
+from app.plans.editor.form import CheckedForm, Reading, Typed, sort_problems
 from app.plans.editor.view import label_of
 from app.plans.finding_groups import FindingView, findings_shown
+from app.plans.stored import StoredVersion
 from app.web.forms import FormField, to_fix
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
 from planner_core.plan.result import CurveComparison, PlanResult
+from planner_core.units import kib_to_bytes
 
 MOST_ROWS = 70
 MOST_FINDINGS = 40
@@ -57,7 +60,7 @@ NOTHING = Panel("", 0, 0, (), 0, (), 0)
 
 
 def panel_of(
-    typed: Typed, checked: CheckedForm, curves: Curves, *, is_asked: bool = True
+    typed: Typed, checked: CheckedForm, curves: Curves, *, is_asked: bool = True, is_saved: bool = False
 ) -> tuple[Panel, CheckedForm]:
     """Evaluate a form; findings that prevent a result become errors of the form.
 
@@ -66,6 +69,7 @@ def panel_of(
         checked: The result of reading and checking the form.
         curves: The lookup of fitted curves.
         is_asked: Whether a result was requested, so that missing values are errors.
+        is_saved: Whether the form was to be saved; the result of a large plan is not calculated otherwise.
     """
     document = checked.document
     if document is None:
@@ -77,6 +81,13 @@ def panel_of(
         return replace(
             NOTHING, summary=to_fix(len(checked.errors) + len(checked.general)), wrong=wrong[:MOST_WRONG]
         ), checked
+    number = sum(len(structure.queues) for structure in document.structures)
+    if number > FOLDED_OVER and not is_saved:
+        words = (
+            f"No errors in {number:,} queues. The result of a plan with more than {FOLDED_OVER:,} queues is calculated "
+            "when you save it."
+        )
+        return replace(NOTHING, summary=words), checked
     try:
         result = evaluate(document, curves)
     except PlanRefused as refused:
@@ -86,6 +97,36 @@ def panel_of(
         findings = _findings(refused.findings, typed, checked)
         return replace(NOTHING, summary="No such plan can exist.", findings=findings), refusal
     return _answered(result, typed, checked), checked
+
+
+def panel_of_version(version: StoredVersion, typed: Typed) -> tuple[Panel, CheckedForm]:
+    """Return the stored result of a version next to its unchanged form, without calculating anything."""
+    # The form of a document has the same pointers as the document.
+    reading = Reading({}, {}, {}, (), frozenset(typed))
+    checked = CheckedForm(reading, None)
+    totals = version.result["totals"]
+    rows = tuple(
+        PanelRow(
+            each["name"],
+            each["need_bytes"],
+            kib_to_bytes(each["initsize_kib"]),
+            kib_to_bytes(each["size_kib"]),
+            each.get("binding") or "",
+        )
+        for each in version.result["structures"]
+    )
+    initsize, size = kib_to_bytes(totals["initsize_kib"]), kib_to_bytes(totals["size_kib"])
+    panel = Panel(
+        # A resized structure is in the form but not in this result.
+        summary=f"Version {version.number}: {_summary(initsize, size, version.findings)}",
+        initsize_bytes=initsize,
+        size_bytes=size,
+        rows=rows[:MOST_ROWS],
+        rows_omitted=max(len(rows) - MOST_ROWS, 0),
+        findings=_findings(version.findings[:MOST_FINDINGS], typed, checked),
+        findings_omitted=max(len(version.findings) - MOST_FINDINGS, 0),
+    )
+    return panel, checked
 
 
 def _answered(result: PlanResult, typed: Typed, checked: CheckedForm) -> Panel:

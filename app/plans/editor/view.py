@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from app.plans.editor import fields
+from app.plans.editor.folding import FoldedQueues, still_folded
 from app.plans.editor.form import ROWS_IN_STRUCTURE, CheckedForm, Typed
 from app.plans.editor.settings import GROUP, QUEUE_COLUMNS, summaries
 from app.web.field_values import Kind
@@ -48,6 +50,8 @@ class StructureForm:
     """The collapsed columns with values."""
     columns_unfolded: bool
     queues_as_text: bool
+    folded: FoldedQueues | None
+    """The stored queues that the form refers to; None if it contains its queues."""
     text: FormField
     paste: FormField
     paste_bytes: FormField
@@ -84,9 +88,27 @@ OPEN_STRUCTURES = 4
 """With more structures than this, each is collapsed to one line."""
 
 
-def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
-    """Return the form with its fields and their errors."""
+def show(
+    typed: Typed,
+    checked: CheckedForm | None,
+    *,
+    focus: str = "",
+    folded: Mapping[str, FoldedQueues] = MappingProxyType({}),
+) -> EditorForm:
+    """Return the form with its fields and their errors.
+
+    Args:
+        typed: The texts of the form.
+        checked: The form with its errors; None if errors are not shown.
+        focus: The field that gets the focus.
+        folded: Structures whose queues the form may refer to, by pointer.
+    """
     errors = checked.errors if checked else {}
+
+    def is_shown(at: str) -> bool:
+        return focus == f"{at}/queues" or any(name.startswith(f"{at}/queues") for name in errors)
+
+    kept = still_folded(typed, folded, shown=is_shown)
     rows = rows_of(typed)
     maker = _Maker(typed, errors, focus)
     settings = summaries(typed)
@@ -97,6 +119,7 @@ def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> Edito
             rows,
             settings,
             is_open=len(rows["/structures"]) <= OPEN_STRUCTURES,
+            folded=kept.get(f"/structures/{row}"),
         )
         for row in rows["/structures"]
     )
@@ -159,8 +182,9 @@ def _structure(
     settings: Mapping[str, str],
     *,
     is_open: bool,
+    folded: FoldedQueues | None,
 ) -> StructureForm:
-    is_text = f"{at}/queues" in maker.typed
+    is_text = folded is None and f"{at}/queues" in maker.typed
     more = maker.entries(at, fields.STRUCTURE_MORE)
     sizes, offload = maker.entries(at, fields.STRUCTURE_SIZES), maker.entries(at, fields.STRUCTURE_OFFLOAD)
     rules = tuple(
@@ -170,10 +194,16 @@ def _structure(
     wrong = sum(name.startswith(f"{at}/") for name in maker.errors)
     name = maker.typed.get(f"{at}/name", "").strip()
     text = maker.plain(f"{at}/queues", "Queues, one on each line", hint="Separate cells with tabs.")
-    queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
+    queues = (
+        ()
+        if is_text or folded is not None
+        else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
+    )
     # The first line of a text contains the column names.
     number = (
-        max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
+        folded.queues
+        if folded is not None
+        else max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text
         # A row in which only boxes are ticked becomes no queue.
         else sum(
@@ -199,6 +229,7 @@ def _structure(
         queue_settings=settings[f"{at}/queues"],
         columns_unfolded=any(row.is_unfolded for row in queues),
         queues_as_text=is_text,
+        folded=folded,
         text=text,
         paste=paste,
         paste_bytes=maker.plain(f"{at}/paste_message_bytes", "Message bytes, if not in the text", "whole"),

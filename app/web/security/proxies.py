@@ -1,4 +1,4 @@
-"""What reverse proxies of the settings report about clients: their address, and the use of TLS.
+"""The address of clients, and their use of TLS, as the reverse proxies in the settings report them.
 
 Without this, every client of a proxy would have the proxy's address. With the headers of any other client, everyone could
 choose an address.

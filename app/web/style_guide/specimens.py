@@ -167,7 +167,7 @@ def _differences() -> tuple[ChangeRow, ...]:
     queue = {"name": "B.IN", "message_bytes": {"mean": 3500, "p95": 12_000, "max": 60_000}, "backlog": None}
     before = {"name": "APP1", "size": "1G", "queues": [{**queue, "name": "A.IN", "backlog": 200_000}, queue]}
     after = {"name": "APP1", "initsize": "512M", "size": "1G", "queues": [queue, {**queue, "name": "C.IN"}]}
-    return document_changes({"structures": [before]}, {"structures": [after]})
+    return tuple(document_changes({"structures": [before]}, {"structures": [after]}))
 
 
 def _usage() -> Mapping[str, object]:

@@ -11,8 +11,9 @@ from fastapi import FastAPI
 from app.accounts import tokens, users
 from app.accounts.authentication import Accounts
 from app.accounts.models import User
-from app.accounts.sessions import Client, utc_now
+from app.accounts.sessions import Client
 from app.accounts.sign_in import sign_in
+from app.clock import utc_now
 from app.main import create_app
 from app.settings import Settings
 from tests.app.web.support import Answer, call

@@ -196,7 +196,7 @@ def test_misspelled_settings_are_refused(
     ):
         monkeypatch.setenv(f"CFPLAN_{name}", value)
         assert main(["users", "list"]) == 2
-        assert f"CFPLAN_{name}" in capsys.readouterr().err
+        assert f"not valid. CFPLAN_{name}: " in capsys.readouterr().err
         monkeypatch.delenv(f"CFPLAN_{name}")
 
 

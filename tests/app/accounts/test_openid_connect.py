@@ -19,7 +19,7 @@ from sqlalchemy import URL, text
 
 from app.accounts import oidc_provider, users
 from app.accounts.oidc_provider import Provider
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
 from app.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from app.accounts.models import User
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from app.settings import Settings
 from tests.app.accounts.support import PASSWORD, Browser, add_user, app_with_accounts, signed_in
 from tests.app.monitoring.logging_support import configured

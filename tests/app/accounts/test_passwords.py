@@ -12,8 +12,9 @@ from app.accounts import attempts, users
 from app.accounts.attempts import MOST_OF_USER
 from app.accounts.errors import SignInRefused, TooManyAttempts
 from app.accounts.passwords import AT_ONCE, Passwords, check_password
-from app.accounts.sessions import Client, Lifetimes, find, list_of, utc_now
+from app.accounts.sessions import Client, Lifetimes, find, list_of
 from app.accounts.sign_in import sign_in
+from app.clock import utc_now
 from app.database.engine import Database
 from app.settings import Settings
 

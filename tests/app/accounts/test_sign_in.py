@@ -15,7 +15,7 @@ from app.accounts import sessions, users
 from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
 from app.accounts.models import SignInAttempts, UserSession
 from app.accounts.passwords import Passwords
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from tests.app.accounts.support import (
     COOKIE,
     OTHER_PASSWORD,

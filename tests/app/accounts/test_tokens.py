@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,7 +11,8 @@ from sqlalchemy import select, update
 
 from app.accounts.credentials import TOKEN_PREFIX
 from app.accounts.models import ApiToken
-from app.accounts.sessions import utc_now
+from app.actor import LOCAL
+from app.clock import utc_now
 from tests.app.accounts.support import PASSWORD, Browser, accounts_of, add_token, bearer, signed_in
 from tests.app.web.support import Answer, assert_problem, call, send_json
 
@@ -87,6 +89,20 @@ def noted(site: FastAPI) -> datetime | None:
     accounts_of(site).last_uses.wait()
     with site.state.database.session(writes=False) as session:
         return session.scalar(select(ApiToken.last_used_at))
+
+
+def test_use_is_noted_again_if_the_writer_was_faster_than_the_request(
+    site: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_token(site, "planner", "viewer")
+    with site.state.database.session(writes=False) as session:
+        actor = replace(LOCAL, token_id=session.scalars(select(ApiToken.id)).one())
+    uses, first = accounts_of(site).last_uses, utc_now()
+    with monkeypatch.context() as patch:
+        patch.setattr(uses._thread, "submit", lambda write, *given: write(*given))
+        uses.note(actor, None, first)
+        uses.note(actor, first, first + timedelta(minutes=2))
+    assert noted(site) == first + timedelta(minutes=2)
 
 
 def test_new_token_is_shown_once_and_works(site: FastAPI) -> None:

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy import URL, text
 
 from app.accounts import users
-from app.accounts.sessions import utc_now
+from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
 from app.settings import Settings, SettingsInvalid, read_settings

@@ -16,9 +16,9 @@ from app.audit.actions import WORDS, Action
 from app.audit.chain import GENESIS, digest_of
 from app.audit.models import AuditEntry
 from app.audit.recording import LONGEST_DETAILS, AuditObject, details_text, record, record_alone
+from app.clock import utc_now
 from app.database.engine import Database
 from app.nightly.models import CfLevel
-from app.plans.service import now
 
 ANNA = Actor("anna", ActorKind.TOKEN, Role.PLANNER, address="192.0.2.7", user_id=7, token_id=70)
 SQ03 = AuditObject("plan", "SQ03", id=3, version=2)
@@ -40,7 +40,7 @@ def test_entry_has_the_actor_the_object_and_the_details(database: Database) -> N
         "plan.saved", "plan", "SQ03", 3, 2,
     )  # fmt: skip
     assert json.loads(entry.details) == {"before": 1, "after": 2}
-    assert abs((now() - entry.at).total_seconds()) < 3600
+    assert abs((utc_now() - entry.at).total_seconds()) < 3600
 
 
 def test_entries_form_one_chain_without_gaps(database: Database) -> None:
@@ -94,7 +94,7 @@ def test_change_whose_entry_cannot_be_stored_does_not_happen(database: Database)
 
     def change() -> None:
         with database.session(writes=True) as session:
-            session.add(CfLevel(coupling_facility="CF01", cfcc_level=25, source="", updated_at=now()))
+            session.add(CfLevel(coupling_facility="CF01", cfcc_level=25, source="", updated_at=utc_now()))
             session.flush()
             record(session, Action.LEVEL_SET, AuditObject("coupling facility", "CF01"))
 

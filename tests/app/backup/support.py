@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import URL
+import pytest
+from sqlalchemy import URL, text
+from sqlalchemy.exc import DatabaseError
 
+from app.audit.service import verify
 from app.backup import making, restoring, rows
 from app.backup.making import MadeBackup
 from app.backup.restoring import Restored
@@ -108,5 +111,28 @@ def revision(place: Place) -> str | None:
     database: Database = database_of(place.settings)
     try:
         return database.revision()
+    finally:
+        database.close()
+
+
+def check_trail(place: Place, *, anchors: Mapping[int, str] | None = None) -> int:
+    """Assert that the audit trail is intact and that the database refuses to change it; return its number of entries."""
+    database = database_of(place.settings)
+    try:
+        found = verify(database, anchors=dict(anchors or {}))
+        assert found.fault is None
+        statements = ["UPDATE audit_entries SET actor = 'nobody'", "DELETE FROM audit_entries"]
+        statements.append(
+            "INSERT OR REPLACE INTO audit_entries SELECT * FROM audit_entries"
+            if database.is_sqlite
+            else "TRUNCATE audit_entries"
+        )
+        for statement in statements:
+            with (
+                pytest.raises(DatabaseError, match="never changed"),
+                database.connection(writes=True) as connection,
+            ):
+                connection.execute(text(statement))
+        return found.entries
     finally:
         database.close()

@@ -85,7 +85,7 @@ def test_backup_that_may_not_fit_is_refused(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr("app.backup.cli.shutil.disk_usage", lambda _: usage._replace(free=1_000))
+    monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: usage._replace(free=1_000))
     assert main(["backup", str(tmp_path / "cfplan.tar.gz")]) == 2
     assert "1000 bytes are free" in capsys.readouterr().err
     assert list(tmp_path.glob("cfplan*")) == []
@@ -160,6 +160,17 @@ def test_backup_of_an_empty_folder_is_refused(
     assert main(["backup", str(tmp_path / "cfplan.tar.gz")]) == 2
     assert "nothing to back up" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_backup_of_a_database_without_its_data_folder_is_refused(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "none"))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", database.url.render_as_string(hide_password=False))
+    assert main(["backup", str(tmp_path / "cfplan.tar.gz")]) == 2
+    assert "Set CFPLAN_DATA_DIR to the data folder of the service" in capsys.readouterr().err
+    assert list(tmp_path.glob("cfplan*")) == []
+    assert not (tmp_path / "none").exists()
 
 
 def test_second_backup_at_the_same_time_is_refused(
@@ -288,7 +299,7 @@ def test_migration_without_space_for_a_copy_is_refused(
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(place.data))
     monkeypatch.delenv("CFPLAN_DATABASE_URL", raising=False)
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr("app.database.copies.shutil.disk_usage", lambda _: usage._replace(free=1_000))
+    monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: usage._replace(free=1_000))
     assert main(["migrate"]) == 2
     assert "CFPLAN_MIGRATION_COPIES=0" in capsys.readouterr().err
     assert revision(place) == REVISION

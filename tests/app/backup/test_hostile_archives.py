@@ -263,7 +263,7 @@ def test_member_larger_than_the_free_space_is_refused(
     place: Place, sqlite_archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = shutil.disk_usage(tmp_path)._replace(free=restoring.LEFT_FREE_BYTES + 500)
-    monkeypatch.setattr("app.backup.restoring.shutil.disk_usage", lambda _: free)
+    monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: free)
     with unchanged(place), pytest.raises(RestoreRefused, match="does not fit on the disk"):
         restore_into(place, sqlite_archive)
 

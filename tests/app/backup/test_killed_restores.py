@@ -23,7 +23,7 @@ from app.database.engine import database_of
 from app.uploads import files
 from tests import postgres
 from tests.app.backup.dying import steps_of
-from tests.app.backup.support import Place, back_up, place_at, restore_into
+from tests.app.backup.support import Place, back_up, check_trail, place_at, restore_into
 from tests.app.uploads.support import keep
 from tests.databases import KINDS
 
@@ -131,6 +131,7 @@ def test_killed_restore_is_completed_or_undone(
         total, code = steps_of(lambda: restore_into(place, path, replaces=True))
         assert code == 0
         assert place.state() == new.state()
+        assert check_trail(place) == 2
     phases = set()
     point, jump = 1 + continues, max(1, total // (4 * SAMPLES_OF_STAGING))
     while point <= total:
@@ -145,6 +146,7 @@ def test_killed_restore_is_completed_or_undone(
             is_new = settle(place, path, found, continues=continues)
             assert place.state() == (new.state() if is_new else before), (point, found)
             assert (leftovers(place), schemas(place)) == (set(), []), point
+            assert check_trail(place) == 2, point
         # Some steps of unpacking, which changes nothing, and more of the exchange.
         point += jump if found is None or found.phase == Phase.STAGING else EVERY
     assert phases == set(Phase)
@@ -189,6 +191,7 @@ def test_undo_that_is_killed_can_be_repeated(
                 restoring.undo_restore(place.settings)
             assert place.state() == before, point
             assert (leftovers(place), schemas(place)) == (set(), []), point
+            assert check_trail(place) == 2, point
         point += EVERY
 
 

@@ -261,7 +261,7 @@ def test_run_on_another_machine_is_taken_over_only_if_it_is_dead(
     from app.jobs import service as jobs
 
     settings = settings.model_copy(update={"job_stale_s": 2.0})
-    monkeypatch.setattr(jobs, "now", lambda: datetime.now(UTC) + clock)
+    monkeypatch.setattr(jobs, "utc_now", lambda: datetime.now(UTC) + clock)
     put_days(settings, 1)
     run = queue(database)
     with database.session(writes=True) as session:

@@ -39,7 +39,7 @@ class Site:
 
     def set_clock(self, error: timedelta) -> None:
         """Set the clock with which heartbeats are written."""
-        self.monkeypatch.setattr(service, "now", lambda: datetime.now(UTC) + error)
+        self.monkeypatch.setattr(service, "utc_now", lambda: datetime.now(UTC) + error)
 
     def beat(self) -> None:
         with self.database.session(writes=True) as session:

@@ -14,7 +14,7 @@ from sqlalchemy import event, text
 
 from app.cli import main
 from app.database.engine import Database, DatabaseUnusable, database_url
-from app.database.fullness import is_out_of_space
+from app.database.full_disk import is_out_of_space
 from app.main import create_app
 from app.settings import Settings
 from tests.app.web.support import SQ03, Answer, assert_problem, get, send_json
@@ -86,7 +86,7 @@ def test_health_check_reports_a_full_file_system(
     found = os.statvfs("/")
     values = list(found)
     values[os.statvfs_result.n_fields - found.n_fields + 4] = free_blocks  # f_bavail
-    monkeypatch.setattr("app.database.fullness.os.statvfs", lambda _: os.statvfs_result(values))
+    monkeypatch.setattr("app.disk.os.statvfs", lambda _: os.statvfs_result(values))
     assert get(app, "/healthz").json()["storage"] == ("ok" if free_blocks else "full")
 
 

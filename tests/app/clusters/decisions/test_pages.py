@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from app.clusters.decide_pages import decision_view
 from app.clusters.flow_chart import MOST_INSTANCES, flow_chart
-from app.clusters.load_view import clusters_shown
+from app.clusters.load_view import clusters_shown, stored_load
 from app.clusters.service import EXAMPLES
 from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.documents import example_text, parse_yaml
@@ -22,6 +22,7 @@ from planner_core.clusters.file import read_object
 from planner_core.clusters.load import ClusterLoad
 from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import plan_json
 from tests.app.web.charts.test_svg import with_class
 from tests.app.web.pages.html import read
 from tests.app.web.support import Answer, call, get, send_json
@@ -187,6 +188,20 @@ def test_stored_plan_links_to_each_failure_of_its_clusters(app: FastAPI) -> None
     assert "While destination SQ03 is unavailable" in other.text
     editor = get(app, "/plans/INVENTORY/edit", accept="text/html")
     assert "{queue_manager: P1, shared: true, get_rate_per_s: 400}" in editor.text
+
+
+def test_stored_load_without_planned_sizes_takes_them_from_the_structures() -> None:
+    """Results of earlier releases have the planned sizes only with their structures."""
+    result = json.loads(plan_json(evaluate(plan_from(clustered()))))
+    current = stored_load(result)
+    assert current is not None
+    for load in result["clusters"]["structures"]:
+        del load["survives"]["planned_initsize_kib"], load["survives"]["planned_size_kib"]
+    assert stored_load(result) == current
+    result["clusters"]["structures"][0]["survives"] = None
+    without = stored_load(result)
+    assert without is not None
+    assert without.structures[0].survives is None
 
 
 def test_widths_of_flow_chart_bands_are_proportional_to_rates() -> None:

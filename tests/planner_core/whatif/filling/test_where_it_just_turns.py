@@ -120,9 +120,9 @@ def test_growth_applies_to_rates_without_a_planned_outage() -> None:
 
 
 def test_recovery_in_exactly_the_allowed_time_is_accepted() -> None:
-    """60 000 messages of 488 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
+    """61 440 messages of 512 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
     nothing_put = {"QM01": {"get_rate_per_s": 1}}
-    queues = [queue(message_bytes=488, backlog=60_000, persistent=True, queue_manager_rates=nothing_put)]
+    queues = [queue(message_bytes=512, backlog=61_440, persistent=True, queue_manager_rates=nothing_put)]
     document = structure(queues, queue_managers=["QM01"])
     asked = RecoveryQuestion(
         recovery_minutes=Decimal(1), log_read_mb_per_s=Decimal(1), backup_overhead_bytes=512

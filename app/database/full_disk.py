@@ -1,15 +1,12 @@
-"""Whether there is no space left for the database or in the data folder."""
+"""Recognize errors that mean that the disk of the database is full."""
 
 from __future__ import annotations
 
-import errno
-import os
 import sqlite3
 from pathlib import Path
 
-LOWEST_FREE_BYTES = 2**20
-"""Free space below which SQLite cannot extend its files: a page, and 32 KiB of shared memory at a time."""
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+from app.disk import NO_SPACE, has_no_space
+
 DISK_FULL = "53100"
 """PostgreSQL's code for a full disk of the server."""
 
@@ -31,12 +28,3 @@ def is_out_of_space(error: BaseException | None, folder: Path | None = None) -> 
         and folder is not None
         and has_no_space(folder)
     )
-
-
-def has_no_space(folder: Path) -> bool:
-    """Return whether the file system of a folder is full. A folder that does not exist yet is not."""
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return False
-    return found.f_bavail * found.f_frsize < LOWEST_FREE_BYTES
