@@ -19,7 +19,15 @@ from sqlalchemy.orm import Session
 
 from app.accounts import tokens, users
 from app.accounts.errors import NoRole
-from app.accounts.models import LONGEST_ISSUER, LONGEST_SUBJECT, LONGEST_USER_NAME, ExternalIdentity, User
+from app.accounts.models import (
+    LONGEST_ISSUER,
+    LONGEST_SUBJECT,
+    LONGEST_USER_NAME,
+    ApiToken,
+    ExternalIdentity,
+    User,
+    UserSession,
+)
 from app.actor import Actor, ActorKind, Role, acting_as
 from app.audit.actions import Action
 from app.audit.recording import record
@@ -74,7 +82,8 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     users.hold(session)  # browsers send several requests at once, each of which could store a new user
     user = find(session, person.issuer, person.subject)
     if role is None:
-        if user is not None:
+        # A proxy states the user with each request: only the first one ends something, and only that is recorded.
+        if user is not None and has_access(session, user, now):
             users.end_sessions(session, user)
             tokens.revoke_all(session, user.id, now)
             details = {"issuer": person.issuer, "reason": "no role in the directory"}
@@ -86,16 +95,35 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
             ExternalIdentity(user_id=user.id, issuer=person.issuer, subject=person.subject, created_at=now)
         )
         session.flush()
-    elif user.disabled_at is not None:
-        message = f"Your user {user.name} is disabled. An administrator can enable it."
-        raise NoRole(message)
-    elif user.role != role.label:
+        return user
+    check_enabled(user)
+    if user.role != role.label:
         # The directory decides, even about the only administrator: it can appoint another one.
         details = {"before": user.role, "after": role.label, "issuer": person.issuer}
         record(session, Action.USER_CHANGED, users.object_of(user), details)
         session.execute(update(User).where(User.id == user.id).values(role=role.label))
         session.refresh(user)
     return user
+
+
+def check_enabled(user: User) -> None:
+    """Check that a user is not disabled.
+
+    Raises:
+        NoRole: An administrator has disabled the user.
+    """
+    if user.disabled_at is not None:
+        message = f"Your user {user.name} is disabled. An administrator can enable it."
+        raise NoRole(message)
+
+
+def has_access(session: Session, user: User, now: datetime) -> bool:
+    """Return whether a user has a session or a token that is valid unless the user is disabled."""
+    has_session = select(UserSession.id).where(UserSession.user_id == user.id, UserSession.expires_at > now)
+    has_token = select(ApiToken.id).where(
+        ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None), ApiToken.expires_at > now
+    )
+    return bool(session.scalar(select(has_session.exists() | has_token.exists())))
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:
