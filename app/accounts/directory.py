@@ -82,8 +82,17 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     users.hold(session)  # browsers send several requests at once, each of which could store a new user
     user = find(session, person.issuer, person.subject)
     if role is None:
+<<<<<<< HEAD
         if user is not None:
             _end_access(session, user, now)
+=======
+        # A proxy states the user with each request: only the first one ends something, and only that is recorded.
+        if user is not None and has_access(session, user, now):
+            users.end_sessions(session, user)
+            tokens.revoke_all(session, user.id, now)
+            details = {"issuer": person.issuer, "reason": "no role in the directory"}
+            record(session, Action.SIGN_IN_FAILED, users.object_of(user), details)
+>>>>>>> wip-attack
         return None
     if user is None:
         user = users.add(session, free_name(session, person.name), role.label, password_hash=None, now=now)
@@ -91,10 +100,16 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
             ExternalIdentity(user_id=user.id, issuer=person.issuer, subject=person.subject, created_at=now)
         )
         session.flush()
+<<<<<<< HEAD
     elif user.disabled_at is not None:
         message = f"Your user {user.name} is disabled. An administrator can enable it."
         raise NoRole(message, user=user.name)
     elif user.role != role.label:
+=======
+        return user
+    check_enabled(user)
+    if user.role != role.label:
+>>>>>>> wip-attack
         # The directory decides, even about the only administrator: it can appoint another one.
         details = {"before": user.role, "after": role.label, "issuer": person.issuer}
         record(session, Action.USER_CHANGED, users.object_of(user), details)
@@ -103,6 +118,7 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     return user
 
 
+<<<<<<< HEAD
 def _end_access(session: Session, user: User, now: datetime) -> None:
     """End the sessions and the tokens of a user, if there are any.
 
@@ -114,6 +130,26 @@ def _end_access(session: Session, user: User, now: datetime) -> None:
     active = select(ApiToken.id).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
     if session.scalar(active.limit(1)) is not None:
         tokens.revoke_all(session, user.id, now)
+=======
+def check_enabled(user: User) -> None:
+    """Check that a user is not disabled.
+
+    Raises:
+        NoRole: An administrator has disabled the user.
+    """
+    if user.disabled_at is not None:
+        message = f"Your user {user.name} is disabled. An administrator can enable it."
+        raise NoRole(message)
+
+
+def has_access(session: Session, user: User, now: datetime) -> bool:
+    """Return whether a user has a session or a token that is valid unless the user is disabled."""
+    has_session = select(UserSession.id).where(UserSession.user_id == user.id, UserSession.expires_at > now)
+    has_token = select(ApiToken.id).where(
+        ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None), ApiToken.expires_at > now
+    )
+    return bool(session.scalar(select(has_session.exists() | has_token.exists())))
+>>>>>>> wip-attack
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:
