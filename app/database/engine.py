@@ -61,7 +61,7 @@ SQLITE_FILE = "cfplan.db"
 IN_MEMORY = (None, "", ":memory:")
 """Names of SQLite databases without a file."""
 WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT_ONCE
-"""The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
+"""The same as CONNECTIONS and MORE_CONNECTIONS, for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
 the connections of readers.
 """
 NEW_FILE_S = 2.0
