@@ -71,7 +71,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
-    if not settings.has_accounts and not is_loopback(settings.host):
+    if not settings.requires_sign_in and not is_loopback(settings.host):
         raise UsageError(NOT_ALONE.format(host=settings.host))
     logs.configure(settings)
     logs.log_uncaught_errors()

@@ -32,6 +32,8 @@ from app.data_folder import FILE_MODE, FOLDER_MODE, in_use
 from app.database import copies
 from app.database.full_disk import is_out_of_space
 from app.database.limits import (
+    CONNECTIONS,
+    MORE_CONNECTIONS,
     PATIENT,
     WRITERS_AT_ONCE,
     Outage,
@@ -60,12 +62,8 @@ _MIGRATING = threading.Lock()
 SQLITE_FILE = "cfplan.db"
 IN_MEMORY = (None, "", ":memory:")
 """Names of SQLite databases without a file."""
-CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Number of reading connections that stay open, and number of additional ones if all are busy; the sum is the number of
-threads of the service.
-"""
 WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT_ONCE
-"""The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
+"""The same as CONNECTIONS and MORE_CONNECTIONS, for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
 the connections of readers.
 """
 NEW_FILE_S = 2.0

@@ -185,7 +185,7 @@ def test_loopback_addresses_are_recognized(host: str, expected: bool) -> None:
 
 @pytest.mark.parametrize("text", ["off", "", " OFF "])
 def test_authentication_is_off_by_default_and_on_request(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    assert not Settings().has_accounts
+    assert not Settings().requires_sign_in
     monkeypatch.setenv("CFPLAN_AUTHENTICATION", text)
     assert Settings().authentication == ()
 
