@@ -165,7 +165,9 @@ class VersionSummary(Figures):
     author: Annotated[
         str | None, Field(description="Who saved the version; null if the service did not record it yet.")
     ]
-    approver: Annotated[str | None, Field(description="The user who approved the version; null without an approval.")]
+    approver: Annotated[
+        str | None, Field(description="The user who approved the version; null without an approval.")
+    ]
     approved_at: datetime | None
 
 
