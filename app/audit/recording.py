@@ -128,7 +128,8 @@ def record_alone(
 
 def sha256_of(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    # A policy that is not in UTF-8 has surrogates for its other bytes, which its file contains unchanged.
+    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
 
 
 def details_text(details: Mapping[str, Any]) -> str:
