@@ -47,8 +47,8 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**os.environ, **settings.as_environment()}
 
 
-_RECORD = re.compile(r"\S+Z INFO cfplan\.jobs job=(?P<job>\d+) (?P<message>.+)")
-"""A line of the log that reports the progress of a job, and no problem."""
+_RECORD = re.compile(r"\S+Z INFO (?P<logger>cfplan\.(?:jobs|audit)) job=(?P<job>\d+) (?P<message>.+)")
+"""A line of the log that reports the progress of a job or an entry of the audit trail, and no problem."""
 
 
 def queued(database: Database, settings: Settings, contents: Sequence[str]) -> list[int]:
@@ -80,7 +80,11 @@ def read_from(job_id: int, environment: dict[str, str]) -> list[str]:
     assert done.returncode == 0
     # Warnings and errors, and lines that are not records, would not match.
     assert all(records), done.stderr
-    return [f"{record['job']}: {record['message']}" for record in records if record]
+    return [
+        f"{record['job']}: {record['message']}"
+        for record in records
+        if record and record["logger"] == "cfplan.jobs"
+    ]
 
 
 def test_one_process_reads_all_small_uploads_in_their_order(
