@@ -127,15 +127,10 @@ def record_alone(
 
 
 def sha256_of(text: str) -> str:
-<<<<<<< HEAD
     """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file.
 
     Bytes of a given policy that are not UTF-8 are kept in merged texts, so they count as they were.
     """
-=======
-    """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file."""
-    # A policy that is not in UTF-8 has surrogates for its other bytes, which its file contains unchanged.
->>>>>>> wip-fixb
     return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
 
 
