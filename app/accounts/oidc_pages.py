@@ -112,7 +112,8 @@ def _begin(
         begun = oidc.begin(
             database, provider,
             redirect_uri=_own(request, OIDC_CALLBACK), to=request.query_params.get("next", ""),
-            browser_secret=browser_secret(request.scope), again=again, now=utc_now(),
+            browser_secret=browser_secret(request.scope), again=again,
+            address=client_of(request.scope).address, now=utc_now(),
         )  # fmt: skip
     except (ProviderFailed, ProviderRefused) as error:
         _log(error)
