@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,10 @@ from planner_core.errors import PlannerError
 
 LOCK = "in-use.lock"
 JOURNAL = "restore.json"
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+"""Permissions of the data folder and its files: hashes of passwords, plans and dumps concern no other user of the machine."""
+PRIVATE_UMASK = 0o077
+"""The umask of the service, which its jobs inherit."""
 _HELD: list[int] = []
 """Open files of the locks that this process holds."""
 
@@ -85,7 +90,7 @@ def held_alone(data_dir: Path) -> Iterator[None]:
     Raises:
         DataFolderBusy: Another process uses the data folder.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     fileno = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
@@ -101,6 +106,14 @@ def held_alone(data_dir: Path) -> Iterator[None]:
         os.close(fileno)
 
 
+def is_open_to_others(data_dir: Path) -> bool:
+    """Return whether every user of the machine may read the data folder, or list it."""
+    try:
+        return bool(data_dir.stat().st_mode & stat.S_IRWXO)
+    except OSError:
+        return False
+
+
 def held_locks() -> tuple[int, ...]:
     """Return the open files of the locks that this process holds, for jobs to inherit."""
     return tuple(_HELD)
@@ -109,7 +122,7 @@ def held_locks() -> tuple[int, ...]:
 def _open(data_dir: Path, *, creates: bool) -> int | None:
     try:
         if creates:
-            data_dir.mkdir(parents=True, exist_ok=True)
+            data_dir.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
         return os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         # A folder that does not exist or cannot be written to cannot be restored either. Who needs it reports the reason.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -30,6 +32,12 @@ NOT_ALONE = (
 NO_USERS = "There are no users yet, so no one can sign in: cfplan users add NAME --role administrator\n"
 
 
+OPEN_FOLDER = (
+    "Every user of this machine can read the data folder %s, which may contain readable files of earlier versions. Only the "
+    "user of the service needs it: chmod -R o-rwx %s"
+)
+
+
 def add_serve(serve: argparse.ArgumentParser) -> None:
     """Add the options of `cfplan serve`."""
     serve.set_defaults(run=_serve)
@@ -53,6 +61,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 def _serve(arguments: argparse.Namespace) -> int:
     from app import logs
     from app.accounts import users
+    from app.data_folder import PRIVATE_UMASK, is_open_to_others
     from app.database.engine import open_database
     from app.main import create_app
     from app.serving.listening import listening_sockets
@@ -62,10 +71,13 @@ def _serve(arguments: argparse.Namespace) -> int:
         key: value for key in ("host", "port", "workers") if (value := getattr(arguments, key)) is not None
     }
     settings = read_settings(**given)
-    if not settings.has_accounts and not is_loopback(settings.host):
+    if not settings.requires_sign_in and not is_loopback(settings.host):
         raise UsageError(NOT_ALONE.format(host=settings.host))
     logs.configure(settings)
     logs.log_uncaught_errors()
+    os.umask(PRIVATE_UMASK)
+    if is_open_to_others(settings.data_dir):
+        logging.getLogger("cfplan.serve").warning(OPEN_FOLDER, settings.data_dir, settings.data_dir)
     # A wrong database or an old schema is reported before the port is opened.
     with open_database(settings) as (database, _):
         if arguments.migrate:

@@ -485,7 +485,7 @@ class Settings(BaseSettings):
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
 
     @property
-    def has_accounts(self) -> bool:
+    def requires_sign_in(self) -> bool:
         """Whether users must sign in."""
         return bool(self.authentication)
 

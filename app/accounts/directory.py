@@ -82,8 +82,10 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     users.hold(session)  # browsers send several requests at once, each of which could store a new user
     user = find(session, person.issuer, person.subject)
     if role is None:
-        if user is not None:
-            _end_access(session, user, now)
+        # A proxy states the user with each request: only the first one ends something, and records it.
+        if user is not None and has_access(session, user, now):
+            users.end_sessions(session, user)
+            tokens.revoke_all(session, user.id, now)
         return None
     if user is None:
         user = users.add(session, free_name(session, person.name), role.label, password_hash=None, now=now)
@@ -91,10 +93,9 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
             ExternalIdentity(user_id=user.id, issuer=person.issuer, subject=person.subject, created_at=now)
         )
         session.flush()
-    elif user.disabled_at is not None:
-        message = f"Your user {user.name} is disabled. An administrator can enable it."
-        raise NoRole(message, user=user.name)
-    elif user.role != role.label:
+        return user
+    check_enabled(user)
+    if user.role != role.label:
         # The directory decides, even about the only administrator: it can appoint another one.
         details = {"before": user.role, "after": role.label, "issuer": person.issuer}
         record(session, Action.USER_CHANGED, users.object_of(user), details)
@@ -103,17 +104,24 @@ def _admit(session: Session, person: Person, role: Role | None, now: datetime) -
     return user
 
 
-def _end_access(session: Session, user: User, now: datetime) -> None:
-    """End the sessions and the tokens of a user, if there are any.
+def check_enabled(user: User) -> None:
+    """Check that a user is not disabled.
 
-    Behind a proxy that names the user, each request of a user without a role comes here; only the first one has something
-    to change and to record.
+    Raises:
+        NoRole: An administrator has disabled the user.
     """
-    if session.scalar(select(UserSession.id).where(UserSession.user_id == user.id).limit(1)) is not None:
-        users.end_sessions(session, user)
-    active = select(ApiToken.id).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None))
-    if session.scalar(active.limit(1)) is not None:
-        tokens.revoke_all(session, user.id, now)
+    if user.disabled_at is not None:
+        message = f"Your user {user.name} is disabled. An administrator can enable it."
+        raise NoRole(message, user=user.name)
+
+
+def has_access(session: Session, user: User, now: datetime) -> bool:
+    """Return whether a user has a session or a token that is valid unless the user is disabled."""
+    has_session = select(UserSession.id).where(UserSession.user_id == user.id, UserSession.expires_at > now)
+    has_token = select(ApiToken.id).where(
+        ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None), ApiToken.expires_at > now
+    )
+    return bool(session.scalar(select(has_session.exists() | has_token.exists())))
 
 
 def find(session: Session, issuer: str, subject: str) -> User | None:

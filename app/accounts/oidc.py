@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.accounts import sessions, users
+from app.accounts import attempts, sessions, users
 from app.accounts.addresses import own_address
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
 from app.accounts.directory import Claims, Person, admit, claim_of, find, texts_in
@@ -71,6 +71,7 @@ def begin(
     to: str,
     browser_secret: str,
     again: bool,
+    address: str | None,
     now: datetime,
 ) -> Begun:
     """Store a new sign-in and return where it continues.
@@ -82,23 +83,28 @@ def begin(
         to: The page that follows; any other than an own page is replaced by the start page.
         browser_secret: The secret of an earlier sign-in in this browser, or an empty text.
         again: Whether the user must sign in at the provider again.
+        address: The network address of the browser.
         now: The current time.
 
     Raises:
         ProviderFailed: The provider does not answer.
         ProviderRefused: The address of this service is too long.
         Busy: Too many sign-ins are under way.
+        TooManyAttempts: The address has begun too many sign-ins.
     """
     if len(redirect_uri) > LONGEST_REDIRECT:
         raise ProviderRefused(_NOT_BEGUN, log="the redirect address is too long")
     state, nonce, verifier = new_session_secret(), new_session_secret(), secrets.token_urlsafe(VERIFIER_BYTES)
     # Several tabs of a browser can sign in at the same time, so they share the secret.
     kept = browser_secret if 0 < len(browser_secret) <= LONGEST_SECRET else new_session_secret()
-    address = provider.authorization_address(
+    at_provider = provider.authorization_address(
         redirect_uri, state=state, nonce=nonce, verifier=verifier, again=again
     )
     with database.session(writes=True) as session:
-        session.execute(delete(OidcSignIn).where(OidcSignIn.begun_at <= now - PERIOD))
+        attempts.begin_at_provider(session, address, now)
+        # Rows from the future remain when the clock is set back.
+        is_over = (OidcSignIn.begun_at <= now - PERIOD) | (OidcSignIn.begun_at >= now + PERIOD)
+        session.execute(delete(OidcSignIn).where(is_over))
         if (session.scalar(select(func.count()).select_from(OidcSignIn)) or 0) >= MOST_BEGUN:
             raise Busy
         session.add(
@@ -112,7 +118,7 @@ def begin(
                 begun_at=now,
             )
         )
-    return Begun(address, kept)
+    return Begun(at_provider, kept)
 
 
 def finish(

@@ -6,6 +6,7 @@ They are links, not forms: the Content Security Policy does not let a form lead 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -24,6 +25,7 @@ from app.accounts.cookies import (
 )
 from app.accounts.errors import NoRole, ProviderFailed, ProviderRefused
 from app.accounts.methods import OIDC, OIDC_AGAIN, OIDC_CALLBACK, OIDC_SIGN_OUT
+from app.actor import ANONYMOUS, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record_alone
 from app.clock import utc_now
@@ -83,7 +85,10 @@ def finish(request: Request, accounts: AccountsDep, provider: ProviderDep, datab
         # The provider has identified a user. Other failures can be sent by anyone, as often as they like.
         if isinstance(error, NoRole):
             about = AuditObject("user", error.user or "unknown user")
-            record_alone(database, Action.SIGN_IN_FAILED, about, {"method": oidc.METHOD, "reason": "no role"})
+            details = {"method": oidc.METHOD, "reason": "no role"}
+            # The browser may still have the session of an earlier sign-in, which this failure may have ended.
+            who = replace(ANONYMOUS, address=current_actor().address)
+            record_alone(database, Action.SIGN_IN_FAILED, about, details, actor=who)
         raise
     response = _redirect(root_path(request) + finished.to)
     set_session(response, request.scope, finished.secret)
@@ -107,7 +112,8 @@ def _begin(
         begun = oidc.begin(
             database, provider,
             redirect_uri=_own(request, OIDC_CALLBACK), to=request.query_params.get("next", ""),
-            browser_secret=browser_secret(request.scope), again=again, now=utc_now(),
+            browser_secret=browser_secret(request.scope), again=again,
+            address=client_of(request.scope).address, now=utc_now(),
         )  # fmt: skip
     except (ProviderFailed, ProviderRefused) as error:
         _log(error)

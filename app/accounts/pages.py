@@ -82,7 +82,7 @@ class SignInPage(Page):
 class AccountPage(Page):
     """The user's own account."""
 
-    account: Annotated[StoredUser, "The user"]
+    account: Annotated[StoredUser, "The signed-in user"]
     sessions: Annotated[tuple[OwnSession, ...], "Sessions of the user, the last used first"]
     tokens: Annotated[tuple[StoredToken, ...], "Tokens of the user that are not revoked, the newest first"]
     boxes: Annotated[tuple[FormField, ...], "The fields for a new token"]
@@ -119,7 +119,7 @@ class UsersPage(Page):
 class UserPage(Page):
     """One user, for administrators."""
 
-    account: Annotated[StoredUser, "The user"]
+    account: Annotated[StoredUser, "The user whose account it is"]
     role: Annotated[FormField, "The field for the role"]
     tokens: Annotated[tuple[StoredToken, ...], "Tokens of the user that are not revoked"]
     open_sessions: Annotated[int, "Number of the user's sessions"]

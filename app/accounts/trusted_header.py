@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from starlette.types import Scope
 
-from app.accounts.directory import Person, admit, find, role_of
+from app.accounts.directory import Person, admit, check_enabled, find, has_access, role_of
 from app.accounts.errors import NoRole, TrustedHeaderRefused
 from app.accounts.models import User
 from app.actor import Actor, ActorKind, Role
@@ -17,6 +17,10 @@ from app.web.security.proxies import is_from_trusted_proxy
 
 ISSUER: Final = "trusted proxy"
 """Issuer of these users in the table of identities."""
+_NO_ROLE: Final = (
+    "The proxy has signed you in, but you have no role in cfplan. Ask for a group that has one. "
+    "Operators: see CFPLAN_ROLE_GROUPS and CFPLAN_DEFAULT_ROLE."
+)
 
 
 class Stated(NamedTuple):
@@ -57,21 +61,25 @@ def actor_of(database: Database, settings: Settings, stated: Stated, address: st
         NoRole: The user has no role, or is disabled.
     """
     role = role_of(stated.groups, settings)
+    # Directories usually ignore the case of the name that a user types, and proxies pass it on as typed. The same person
+    # with two names could approve their own version of a plan.
+    subject = stated.user.casefold()
     with database.session(writes=False) as session:
-        user = find(session, ISSUER, stated.user)
+        user = find(session, ISSUER, subject)
         # Nearly always, nothing has changed, and the request needs no lock.
         if user is not None and role is not None and user.disabled_at is None and user.role == role.label:
             return _actor(user, address)
+        # Nor does a refusal, which can come with each request.
+        if role is None and (user is None or not has_access(session, user, utc_now())):
+            raise NoRole(_NO_ROLE)
+        if role is not None and user is not None:
+            check_enabled(user)
     with database.session(writes=True) as session:
-        person = Person(ISSUER, stated.user, stated.user, stated.groups)
+        person = Person(ISSUER, subject, stated.user, stated.groups)
         user = admit(session, person, settings, utc_now())
         if user is not None:
             return _actor(user, address)
-    message = (
-        "The proxy has signed you in, but you have no role in cfplan. Ask for a group that has one. "
-        "Operators: see CFPLAN_ROLE_GROUPS and CFPLAN_DEFAULT_ROLE."
-    )
-    raise NoRole(message)
+    raise NoRole(_NO_ROLE)
 
 
 def _actor(user: User, address: str | None) -> Actor:

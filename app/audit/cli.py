@@ -70,9 +70,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json({**found.as_json(), "findings": []})
     elif found.fault:
-        write(f"{found.fault}\n{found.entries} entries before it are intact.\n")
+        write(f"{found.fault}\nIntact entries before it: {found.entries}\n")
     else:
-        write(f"{found.entries} entries are intact.\n")
+        write(f"All entries are intact: {found.entries}\n")
         if found.entries:
             write(f"Keep this anchor outside of the database: {found.anchor}\n")
     return EXIT_FINDINGS if found.fault else EXIT_OK

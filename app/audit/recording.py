@@ -127,8 +127,11 @@ def record_alone(
 
 
 def sha256_of(text: str) -> str:
-    """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file.
+
+    Bytes of a given policy that are not UTF-8 are kept in merged texts, so they count as they were.
+    """
+    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()
 
 
 def details_text(details: Mapping[str, Any]) -> str:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+from planner_core.contracts.ingest import is_torn_entry
+
 LOG = "_delta_log"
 _ENTRY = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint.*\.parquet")
@@ -94,7 +96,7 @@ def table_version(folder: Path) -> TableVersion | None:
     }
     entries = [path for path in numbered if _ENTRY.fullmatch(path.name)]
     # A power failure can leave the last entry torn; it was never reported as stored, and the next upload sets it aside.
-    while entries and not _is_complete(entries[-1]):
+    while entries and is_torn_entry(entries[-1].read_bytes()):
         entries.pop()
     if not entries:
         return None
@@ -106,12 +108,3 @@ def table_version(folder: Path) -> TableVersion | None:
 def nested_tables(folder: Path) -> list[Path]:
     """Return the folders of other tables in the folder of a table: the daily statistics of nightly runs."""
     return sorted(log.parent for log in folder.glob(f"*/*/{LOG}"))
-
-
-def _is_complete(entry: Path) -> bool:
-    try:
-        for line in entry.read_bytes().splitlines():
-            json.loads(line)
-    except ValueError:
-        return False
-    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -26,10 +28,12 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceEr
 from sqlalchemy.orm import Session
 
 from app import logs
-from app.data_folder import in_use
+from app.data_folder import FILE_MODE, FOLDER_MODE, in_use
 from app.database import copies
 from app.database.full_disk import is_out_of_space
 from app.database.limits import (
+    CONNECTIONS,
+    MORE_CONNECTIONS,
     PATIENT,
     WRITERS_AT_ONCE,
     Outage,
@@ -58,12 +62,8 @@ _MIGRATING = threading.Lock()
 SQLITE_FILE = "cfplan.db"
 IN_MEMORY = (None, "", ":memory:")
 """Names of SQLite databases without a file."""
-CONNECTIONS, MORE_CONNECTIONS = 10, 30
-"""Number of reading connections that stay open, and number of additional ones if all are busy; the sum is the number of
-threads of the service.
-"""
 WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS = WRITERS_AT_ONCE // 2, WRITERS_AT_ONCE
-"""The same for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
+"""The same as CONNECTIONS and MORE_CONNECTIONS, for connections that write. They have a pool of their own, so that writers that wait for a lock cannot take
 the connections of readers.
 """
 NEW_FILE_S = 2.0
@@ -319,7 +319,7 @@ class Database:
         if self.is_sqlite and self.url.database not in IN_MEMORY:
             folder = Path(str(self.url.database)).parent
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
             except OSError as error:
                 message = f"The database cannot be used: the folder {str(folder)!r} cannot be created: {error.strerror}."
                 raise DatabaseUnusable(message) from None
@@ -510,6 +510,7 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
             if waited:
                 _set_busy_timeout(connection, waits.lock_s)
 
+    event.listen(engine, "do_connect", _create_private_file)
     event.listen(engine, "connect", lambda connection, _record: _on_sqlite_connect(connection, waits))
     event.listen(engine, "begin", on_begin)
     event.listen(engine, "commit", lambda _connection: outage.end())
@@ -533,6 +534,14 @@ def _limit_answers(engine: Engine, waits: Waits, outage: Outage) -> None:
 
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "begin", begin)
+
+
+def _create_private_file(_dialect: object, _record: object, arguments: Any, _parameters: object) -> None:  # noqa: ANN401
+    """Create a missing file for its owner only, as SQLite would create it with the umask; its other files get the same mode."""
+    # The folder may be missing or not writable, and an in-memory database has no file: SQLite reports what it needs.
+    if arguments and arguments[0] not in IN_MEMORY and not str(arguments[0]).startswith("file:"):
+        with contextlib.suppress(OSError):
+            os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
 
 
 def _on_sqlite_connect(connection: Any, waits: Waits) -> None:  # noqa: ANN401 - the driver's own

@@ -8,10 +8,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-WRITERS_AT_ONCE: Final = 10
-"""Requests that may write at the same time. The service has 40 threads: writers that wait for a lock must leave most of
-them to readers.
+CONNECTIONS: Final = 10
+MORE_CONNECTIONS: Final = 30
+"""Number of reading connections that stay open, and number of additional ones if all are busy; the sum is the number of
+threads of the service.
 """
+WRITERS_AT_ONCE: Final = 10
+"""Requests that may write at the same time. Writers that wait for a lock must leave most threads to readers."""
 PROBE_EVERY_S: Final = 1.0
 """While the database does not answer, one request in this time tries it; the others are refused at once."""
 SHORTEST_WAIT_S: Final = 0.1

@@ -179,10 +179,14 @@ class Keeper(ABC):
         self._beaten_at = time.monotonic()
 
     def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - the arguments of service.end
-        logger.info("Job %d ends: %s.", self._id, state)
         self._say(f"{state}: {values.get('sentence', '')}")
         with self._database.session(writes=True) as session:
             service.end(session, self._id, self._owner, state, log=self._log_text(), **values)
+        self._note_end(state)
+
+    def _note_end(self, state: JobState) -> None:
+        """Log the end of the run, after it is stored."""
+        logger.info("Job %d ends: %s.", self._id, state)
 
     def _say(self, line: str) -> None:
         with self._lock:

@@ -164,6 +164,7 @@ class NightKeeper(Keeper):
             service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
             )
+        self._note_end(JobState.DONE)
 
 
 def folder_of(work_dir: Path, job_id: int) -> Path:

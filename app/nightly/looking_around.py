@@ -156,3 +156,4 @@ class RemovalKeeper(SimulationKeeper):
                 raise LostRun
             removed: dict[str, Any] = repository.remove_simulated(session)
             self._say(f"removed: {removed}")
+        self._note_end(JobState.DONE)

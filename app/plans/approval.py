@@ -54,7 +54,7 @@ def check_settings(settings: Settings) -> None:
     Raises:
         SettingsInvalid: Approval is required, but users do not sign in, so there is no second person.
     """
-    if settings.approval and not settings.has_accounts:
+    if settings.approval and not settings.requires_sign_in:
         message = (
             "CFPLAN_APPROVAL requires that a second person approves each version, but without sign-in all users are the "
             "same person. Set CFPLAN_AUTHENTICATION as well, or remove CFPLAN_APPROVAL."

@@ -16,8 +16,7 @@ import uvicorn
 from anyio import to_thread
 
 from app.calls import Overseer
-from app.database.engine import CONNECTIONS, MORE_CONNECTIONS
-from app.database.limits import WRITERS_AT_ONCE
+from app.database.limits import CONNECTIONS, MORE_CONNECTIONS, WRITERS_AT_ONCE
 from app.jobs.leader import Leader
 from app.serving.supervisor import BEAT, LEAVING, SERVING
 

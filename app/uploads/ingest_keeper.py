@@ -157,6 +157,7 @@ class IngestKeeper(Keeper):
             if not is_own:
                 raise LostRun
             store_rollups(session, read_lines(path))
+        self._note_end(JobState.DONE)
 
 
 def _is_end(line: str) -> bool:

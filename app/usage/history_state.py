@@ -5,12 +5,11 @@ The application reads no Delta tables; it looks only at names in the folder of t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from app.settings import Settings
-from planner_core.contracts.ingest import SET_ASIDE_SUFFIX, set_aside_message
+from planner_core.contracts.ingest import SET_ASIDE_SUFFIX, is_torn_entry, set_aside_message
 
 LOG = "_delta_log"
 
@@ -39,10 +38,6 @@ def damage_of(settings: Settings) -> Sequence[str]:
 
 def _is_damaged(entry: Path) -> bool:
     try:
-        for line in entry.read_bytes().splitlines():
-            json.loads(line)
-    except ValueError:
-        return True
+        return is_torn_entry(entry.read_bytes())
     except OSError:  # removed meanwhile, or not readable for this user
         return False
-    return False

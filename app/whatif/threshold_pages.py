@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import curves_for
 from app.plans import service
+from app.plans.short_document import without_defaults
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
 from app.web.forms import to_fix
@@ -115,9 +116,8 @@ def _rules_query(advice: ThresholdAdvice) -> str:
 
 def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) -> str:
     """Return the whole plan with these rules, or an empty text if it already has them."""
-    found = stored.document
     rules = [{"usage_over": rule.usage_over, "size_over": rule.size_over} for rule in advice.rules]
-    document = found.model_dump(mode="json", exclude_defaults=True)
+    document = without_defaults(stored)
     place = next(each for each in document["structures"] if each["name"] == structure)
     # If the plan already has these rules, the page must not offer a change without effect.
     if advice.compared[1].rules == advice.compared[0].rules:

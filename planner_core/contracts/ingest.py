@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -203,6 +204,19 @@ class FileReport:
 
 SET_ASIDE_SUFFIX = ".torn"
 """The ending of the names of damaged log entries that were set aside in the folder of the usage history."""
+
+
+def is_torn_entry(data: bytes) -> bool:
+    """Return whether an entry of the history's log is torn, because the power failed while it was written.
+
+    An empty entry is harmless.
+    """
+    try:
+        for line in data.splitlines():
+            json.loads(line)
+    except ValueError:
+        return True
+    return False
 
 
 def set_aside_message(name: str) -> str:

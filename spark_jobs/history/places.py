@@ -7,7 +7,6 @@ while they run. So an object store is read and written in whole files, and only 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 
-from planner_core.contracts.ingest import SET_ASIDE_SUFFIX
+from planner_core.contracts.ingest import SET_ASIDE_SUFFIX, is_torn_entry
 from spark_jobs.history.schema import HistoryError
 
 LOG = "_delta_log"
@@ -134,7 +133,7 @@ class Folder:
     def has_torn_log(self) -> bool:
         """Return whether a power failure left the log's last entry torn."""
         entries = sorted((self.folder / LOG).glob("*.json"))
-        return bool(entries) and _is_torn(entries[-1])
+        return bool(entries) and is_torn_entry(entries[-1].read_bytes())
 
     def may_be_newer(self, version: int) -> bool:
         """Return whether the log has another version after this one, or no longer has this one.
@@ -152,7 +151,7 @@ class Folder:
         """
         log = self.folder / LOG
         entries = sorted(log.glob("*.json"))
-        if not entries or not _is_torn(entries[-1]):
+        if not entries or not is_torn_entry(entries[-1].read_bytes()):
             return None
         aside = self.folder / f"{entries[-1].stem}-{secrets.token_hex(4)}{SET_ASIDE_SUFFIX}"
         with contextlib.suppress(FileNotFoundError):  # another process did it
@@ -216,20 +215,6 @@ def _force(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _is_torn(entry: Path) -> bool:
-    """Return whether an entry of the log is torn, because the power failed while it was written.
-
-    An empty entry is harmless.
-    """
-    data = entry.read_bytes()
-    try:
-        for line in data.splitlines():
-            json.loads(line)
-    except ValueError:
-        return True
-    return False
 
 
 def _not_written(error: OSError) -> HistoryError:

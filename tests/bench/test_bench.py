@@ -155,6 +155,11 @@ def test_every_request_about_the_largest_plan_is_listed_with_its_ratio_to_the_ai
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     lines = re.findall(r"^ +[\d.]+ +(?:[\d.]+ +)?[\d.]+  (.+)$", done.stdout, re.MULTILINE)
-    for name in ("save: PUT a new plan", "POST the editor: check", "GET /plans/LARGEST/edit", "POST /api/v1/size"):
+    for name in (
+        "save: PUT a new plan",
+        "POST the editor: check",
+        "GET /plans/LARGEST/edit",
+        "POST /api/v1/size",
+    ):
         assert name in lines, done.stdout
     assert re.search(rf"^\d+ of {len(lines)} requests take more than 2 s$", done.stdout, re.MULTILINE)

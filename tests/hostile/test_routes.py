@@ -23,7 +23,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from app.accounts import sessions, users
-from app.accounts.sessions import Client, utc_now
+from app.accounts.sessions import Client
+from app.clock import utc_now
 from app.texts.documents import example_text
 from tests.app.accounts.support import COOKIE, accounts_of, add_token, add_user, app_with_accounts, bearer
 from tests.cpu import allowed_cpu_seconds, as_the_service_collects

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -115,8 +117,8 @@ def test_token_is_printed_alone_and_works_until_it_is_revoked(
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the host of each start of the server, which is replaced."""
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Yield the host of each start of the server, which is replaced."""
     starts: list[str] = []
 
     def supervised(_app: FastAPI, settings: Settings, _sockets: object) -> int:
@@ -127,7 +129,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(
         "app.serving.listening.listening_sockets", lambda *_: [socket.create_server(("127.0.0.1", 0))]
     )
-    return starts
+    before = os.umask(0o022)
+    yield starts
+    os.umask(before)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "cfplan.example.com"])  # noqa: S104
@@ -181,7 +185,7 @@ def test_loopback_addresses_are_recognized(host: str, expected: bool) -> None:
 
 @pytest.mark.parametrize("text", ["off", "", " OFF "])
 def test_authentication_is_off_by_default_and_on_request(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    assert not Settings().has_accounts
+    assert not Settings().requires_sign_in
     monkeypatch.setenv("CFPLAN_AUTHENTICATION", text)
     assert Settings().authentication == ()
 

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from joserfc.jwk import ECKey, RSAKey
 from sqlalchemy import URL, text
 
-from app.accounts import oidc_provider, users
+from app.accounts import attempts, oidc_provider, users
 from app.accounts.oidc_provider import Provider
 from app.clock import utc_now
 from app.database.engine import Database
@@ -349,6 +349,16 @@ def test_sign_in_new_user_and_changed_role_are_in_the_audit_trail(
 
 
 # ---- attacks --------------------------------------------------------------------------------------------------------
+
+
+def test_one_address_cannot_begin_all_sign_ins(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, one client could keep all users from signing in."""
+    monkeypatch.setattr(attempts, "MOST_BEGUN", 3)
+    for _ in range(3):
+        assert browser.get("/sign-in/oidc").status_code == 303
+    answer = browser.get("/sign-in/oidc")
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) > 0
 
 
 def test_return_to_another_browser_is_refused(browser: Browser) -> None:

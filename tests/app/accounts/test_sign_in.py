@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy import func, select, update
 from starlette.types import Receive, Scope, Send
 
-from app.accounts import sessions, users
+from app.accounts import attempts, sessions, users
 from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
 from app.accounts.models import SignInAttempts, UserSession
 from app.accounts.passwords import Passwords
@@ -301,11 +301,16 @@ def from_tls_address(site: FastAPI, address: str, name: str, password: str) -> A
 
 def test_one_address_cannot_try_a_password_for_every_user(site: FastAPI) -> None:
     with site.state.database.session(writes=True) as session:
-        from app.accounts import attempts
-
         for number in range(MOST_OF_ADDRESS):
             attempts.begin(session, f"user{number}", "127.0.0.1", utc_now())
     assert Browser(site).sign_in("planner").status == 429
+
+
+def test_attempts_from_the_future_are_forgotten_after_the_clock_is_set_back(site: FastAPI) -> None:
+    with site.state.database.session(writes=True) as session:
+        for _ in range(MOST_OF_USER):
+            attempts.begin(session, "planner", "127.0.0.1", utc_now() + timedelta(days=365))
+    assert Browser(site).sign_in("planner").status == 303
 
 
 def test_addresses_of_one_ipv6_network_share_their_attempts(site: FastAPI) -> None:

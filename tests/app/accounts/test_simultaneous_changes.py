@@ -14,9 +14,10 @@ from app.accounts import context, users
 from app.accounts.errors import NotAuthenticated, SignInRefused
 from app.accounts.models import User, UserSession
 from app.accounts.passwords import Passwords
-from app.accounts.sessions import Client, Lifetimes, utc_now
+from app.accounts.sessions import Client, Lifetimes
 from app.accounts.sign_in import sign_in
 from app.actor import Actor, Role
+from app.clock import utc_now
 from app.database.engine import Database
 from app.errors import FieldsInvalid
 from app.settings import Settings

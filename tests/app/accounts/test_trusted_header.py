@@ -11,10 +11,14 @@ from fastapi import FastAPI
 from sqlalchemy import URL, text
 
 from app.accounts import users
+from app.audit.filters import AuditFilter
+from app.audit.repository import last_id
+from app.audit.service import list_entries
 from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
 from app.settings import Settings, SettingsInvalid, read_settings
+from tests.app.accounts.support import add_token, bearer
 from tests.app.web.support import Answer, assert_problem, call
 
 ALICE = {"x-remote-user": "alice", "x-remote-groups": "others, mq-planners"}
@@ -120,6 +124,37 @@ def test_user_without_a_role_is_refused(app: FastAPI) -> None:
     answer = account(app, ALICE | {"x-remote-groups": "others"})
     assert_problem(answer, "sign-in-failed", 403)
     assert "CFPLAN_ROLE_GROUPS" in answer.text
+
+
+def test_case_of_the_name_does_not_make_another_user(app: FastAPI) -> None:
+    assert seen(app, ALICE) == ("alice", "planner")
+    assert seen(app, ALICE | {"x-remote-user": "ALICE"}) == ("alice", "planner")
+    assert stored_users(app) == ["alice"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_refused_requests_do_not_fill_the_audit_trail(app: FastAPI, known: bool) -> None:
+    if known:
+        seen(app, ALICE)
+    database: Database = app.state.database
+    with database.session(writes=False) as session:
+        before = last_id(session)
+    for _ in range(3):
+        assert account(app, ALICE | {"x-remote-groups": "others"}).status == 403
+    with database.session(writes=False) as session:
+        assert last_id(session) == before
+
+
+def test_token_of_a_user_who_lost_the_role_is_revoked_once(app: FastAPI) -> None:
+    seen(app, ALICE)
+    token = add_token(app, "alice", "viewer")
+    for _ in range(2):
+        assert account(app, ALICE | {"x-remote-groups": "others"}).status == 403
+    assert account(app, bearer(token)).status == 401
+    database: Database = app.state.database
+    with database.session(writes=False) as session:
+        revoked = list_entries(session, AuditFilter(action="token.revoked"), limit=10)
+    assert len(revoked.entries) == 1
 
 
 def test_default_role_is_used_without_a_header_for_groups(tmp_path: Path) -> None:

@@ -126,8 +126,6 @@ def test_command_prints_the_anchor_and_reports_a_fault(
     }  # fmt: skip
     tampered(trail, "DELETE FROM audit_entries WHERE id = 1")
     assert main(["audit", "verify"]) == 1
-    assert (
-        capsys.readouterr().out == "Entry 1 is missing: the next one is 2.\n0 entries before it are intact.\n"
-    )
+    assert capsys.readouterr().out == "Entry 1 is missing: the next one is 2.\nIntact entries before it: 0\n"
     assert main(["audit", "verify", "--anchor", "5"]) == 2
     assert "not an anchor" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import URL, delete
 
 from app.cli import main
+from app.data_folder import LOCK
 from app.database.engine import Database
 from app.fits.kept import curves_in, no_curves
 from app.fits.resolve import evaluate
@@ -288,7 +289,8 @@ def test_command_reads_curves_from_the_data_folder_without_changes(
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in capsys.readouterr().out
     assert main(["plan", written(folder, 4711)]) == 1
     assert [each["code"] for each in json.loads(capsys.readouterr().out)["findings"]] == ["CURVE_UNKNOWN"]
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    # The lock, which is empty, keeps a restore waiting while the command reads.
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {**before, LOCK: b""}
 
 
 def test_command_without_a_database_is_refused_and_creates_none(

@@ -114,8 +114,10 @@ def test_claims_are_locked_before_failed_files(database: Database, tmp_path: Pat
         pytest.skip("SQLite has one writer")
     set_state(database, send(database, tmp_path, "text", "one"), JobState.FAILED)
     statements: list[str] = []
-    event.listen(database.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
     with database.session(writes=True) as session:
+        event.listen(
+            session.get_bind(), "before_cursor_execute", lambda *arguments: statements.append(arguments[2])
+        )
         assert service.read_failed_again(session, "one") == 1
     (row,) = (nth for nth, each in enumerate(statements) if "FOR UPDATE OF uploads" in each)
     claims = next(nth for nth, each in enumerate(statements) if "pg_advisory_xact_lock" in each)

@@ -47,6 +47,10 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**os.environ, **settings.as_environment()}
 
 
+_RECORD = re.compile(r"\S+Z INFO (?P<logger>cfplan\.(?:jobs|audit)) job=(?P<job>\d+) (?P<message>.+)")
+"""A line of the log that reports the progress of a job or an entry of the audit trail, and no problem."""
+
+
 def queued(database: Database, settings: Settings, contents: Sequence[str]) -> list[int]:
     """Queue uploads and return the numbers of their runs."""
     return [job_id_of(keep(database, settings.data_dir, content)) for content in contents]
@@ -62,8 +66,8 @@ def process_of(database: Database, job_id: int) -> str:
     return str(found)
 
 
-def read_from(job_id: int, environment: dict[str, str]) -> None:
-    """Run the keeper of a run in its own process until it ends."""
+def read_from(job_id: int, environment: dict[str, str]) -> list[str]:
+    """Run the keeper of a run in its own process until it ends, and return the messages of its log with their jobs."""
     done = subprocess.run(
         processes.keeper_command(job_id),
         env=environment,
@@ -72,7 +76,15 @@ def read_from(job_id: int, environment: dict[str, str]) -> None:
         check=False,
         timeout=120,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    records = [_RECORD.fullmatch(line) for line in done.stderr.splitlines()]
+    assert done.returncode == 0
+    # Warnings and errors, and lines that are not records, would not match.
+    assert all(records), done.stderr
+    return [
+        f"{record['job']}: {record['message']}"
+        for record in records
+        if record and record["logger"] == "cfplan.jobs"
+    ]
 
 
 def test_one_process_reads_all_small_uploads_in_their_order(
@@ -80,8 +92,16 @@ def test_one_process_reads_all_small_uploads_in_their_order(
 ) -> None:
     contents = [f"{READS}# {number}\n" for number in range(4)]
     ids = queued(database, settings, contents)
-    read_from(ids[0], environment)
+    logged = read_from(ids[0], environment)
     assert states(database, ids) == [JobState.DONE] * 4
+    assert logged == [
+        line
+        for number in ids
+        for line in (
+            f"{number}: Job {number} (ingest) begins, attempt 1.",
+            f"{number}: Job {number} ends: done.",
+        )
+    ]
     assert len({process_of(database, job_id) for job_id in ids}) == 1
     ends = [job(database, job_id).ended_at for job_id in ids]
     assert ends == sorted(ends, key=str)

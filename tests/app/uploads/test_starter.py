@@ -174,6 +174,8 @@ def test_real_jobs_store_and_print_the_same_in_forks(
     found = []
     for way in (None, starter):
         ours = settings.model_copy(update={"history_url": str(tmp_path / ("forks" if way else "alone"))})
+        for name, value in ours.as_environment().items():  # a URL in the settings is not in the command
+            monkeypatch.setenv(name, value)
         found.append(
             [
                 outcome(processes.ingest_command(ours, paths[:1], qsg=groups), way),

@@ -90,7 +90,11 @@ def test_file_uploaded_while_the_cleanup_removes_it_is_kept(
 def test_file_uploaded_while_the_cleanup_removes_it_without_a_row_is_kept(
     database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
-    os.utime(placed(tmp_path, TEXT.encode()).target, (1, 1))
+    path = placed(tmp_path, TEXT.encode()).target
+    mark = path.with_name(f"{path.name}{files.NO_UPLOAD}")
+    mark.touch()  # by an earlier cleanup, which found no upload
+    for each in (path, mark):
+        os.utime(each, (1, 1))
     clean_up(database, tmp_path)
     assert upload_during_removal().is_new
     assert uploads_without_file(database, tmp_path) == []

@@ -8,11 +8,12 @@ from fastapi import FastAPI
 
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night
 from tests.app.uploads.support import finish
+from tests.app.uploads.test_unregistered import left
 from tests.app.usage.support import store, ten_days
 from tests.app.web.support import COMPLETE, get, send_json
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "rest-api.md").read_text(encoding="utf-8")
-ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|DELETE) ([^`]+)`", PAGE, re.MULTILINE)
+ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|PATCH|DELETE) ([^`]+)`", PAGE, re.MULTILINE)
 
 
 STATUSES = {
@@ -20,6 +21,11 @@ STATUSES = {
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
+    ("POST", "/api/v1/upload-files/SHA256"): 202, ("DELETE", "/api/v1/upload-files/SHA256"): 204,
+    # This service has no accounts.
+    ("GET", "/api/v1/account/tokens"): 409, ("POST", "/api/v1/account/tokens"): 409,
+    ("DELETE", "/api/v1/account/tokens/{number}"): 409, ("GET", "/api/v1/users"): 409, ("POST", "/api/v1/users"): 409,
+    ("GET", "/api/v1/users/{name}"): 409, ("PATCH", "/api/v1/users/{name}"): 409,
 }  # fmt: skip
 """Statuses of responses other than 200."""
 BODIES: dict[str, object] = {
@@ -33,6 +39,9 @@ BODIES: dict[str, object] = {
         "cfcc_level": 25,
         "persistent_when_unknown": True,
     },
+    "/api/v1/account/tokens": {"name": "a script", "scope": "viewer", "days": 30},
+    "/api/v1/users": {"name": "anna", "role": "viewer", "password": "purple-tree lantern 77"},
+    "/api/v1/users/{name}": {"role": "planner"},
 }
 """Bodies of requests that take no plan document."""
 QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
@@ -43,15 +52,14 @@ def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> 
     store(own_app, ten_days())
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for method, address in ADDRESSES:
+        sent = address.replace("structure=S", "structure=APPLICATION1").replace("{number}", "1")
+        if sent.endswith("SHA256"):
+            # Each row needs a file that no upload has.
+            sent = sent.replace("SHA256", left(own_app.state.settings.data_dir, method.encode()))
         answer = (
-            get(own_app, address)
+            get(own_app, sent)
             if method == "GET"
-            else send_json(
-                own_app,
-                method,
-                address.replace("structure=S", "structure=APPLICATION1"),
-                body_for(own_app, address),
-            )
+            else send_json(own_app, method, sent, body_for(own_app, address))
         )
         expected = STATUSES.get((method, address.partition("?")[0]), 200)
         assert answer.status == expected, (address, answer.text)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from app.plans.editor import folding, panel
 from tests.browser.axe import problems_at_every_width
 from tests.serving import ANSWER_S
 
@@ -249,3 +250,23 @@ def test_editor_works_without_room_for_drafts(page: Page, base: str) -> None:
     expect(page.get_by_text("No draft is kept: the browser's storage is full.")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+
+
+def test_large_plan_keeps_queues_that_the_form_does_not_show(
+    page: Page, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "FOLDED_OVER", 100)
+    monkeypatch.setattr(panel, "FOLDED_OVER", 100)
+    save_plan(base, "LARGE", 120)
+    before = httpx.get(f"{base}/api/v1/plans/LARGE/document", timeout=ANSWER_S).json()
+    page.goto("/plans/LARGE/edit")
+    expect(page.get_by_text("120 queues, as in version 1.")).to_be_visible()
+    assert problems_at_every_width(page) == []
+    page.get_by_role("button", name="Edit queues of APP").click()
+    text = page.get_by_label("Queues, one on each line")
+    expect(text).to_be_focused()
+    text.fill(text.input_value().replace("APP.Q07\t", "APP.CHANGED\t"))
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page).to_have_url(re.compile("saved=changed"))
+    before["structures"][0]["queues"][7]["name"] = "APP.CHANGED"
+    assert httpx.get(f"{base}/api/v1/plans/LARGE/document", timeout=ANSWER_S).json() == before
