@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from itertools import islice
 from typing import Any
-from xml.sax.saxutils import escape
 
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
@@ -198,7 +198,7 @@ def _row_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 def _xml_text(text: str) -> str:
     # Names, keywords and "yes", which are most cells, need no escaping.
-    return text if text.isalnum() else escape(ILLEGAL_CHARACTERS_RE.sub("", text))
+    return text if text.isalnum() else escape(ILLEGAL_CHARACTERS_RE.sub("", text), quote=False)
 
 
 def _bold(
