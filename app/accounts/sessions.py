@@ -167,17 +167,20 @@ def count_of(session: Session, user_id: int, *, lifetimes: Lifetimes, now: datet
 
 def end(session: Session, session_id: int, *, user_id: int) -> bool:
     """End a session of a user; return whether there was one."""
-    ended = session.scalar(
-        delete(UserSession)
-        .where(UserSession.id == session_id, UserSession.user_id == user_id)
-        .returning(UserSession.id)
-    )
-    return ended is not None
+    of_user = (UserSession.id == session_id, UserSession.user_id == user_id)
+    if session.scalar(select(UserSession.id).where(*of_user).with_for_update()) is None:
+        return False
+    session.execute(delete(UserSession).where(*of_user))
+    return True
 
 
-def end_with_secret(session: Session, secret: str) -> None:
-    """End the session with a secret, if there is one."""
-    session.execute(delete(UserSession).where(UserSession.secret_hash == hash_of(secret)))
+def end_with_secret(session: Session, secret: str) -> bool:
+    """End the session with a secret; return whether there was one."""
+    with_secret = UserSession.secret_hash == hash_of(secret)
+    if session.scalar(select(UserSession.id).where(with_secret).with_for_update()) is None:
+        return False
+    session.execute(delete(UserSession).where(with_secret))
+    return True
 
 
 def end_all(session: Session, user_id: int, *, other_than: int | None = None) -> None:

@@ -344,7 +344,7 @@ def test_sign_in_new_user_and_changed_role_are_in_the_audit_trail(
     assert [tuple(entry) for entry in entries[before:]] == [
         ("directory", "user.created", "alice"), ("alice", "session.signed-in", "alice"),
         ("directory", "user.changed", "alice"), ("alice", "session.signed-in", "alice"),
-        ("directory", "session.ended", "alice"), ("alice", "session.sign-in-failed", "alice"),
+        ("directory", "session.ended", "alice"), ("anonymous", "session.sign-in-failed", "alice"),
     ]  # fmt: skip
 
 

@@ -213,6 +213,7 @@ def test_rows_with_references_to_nothing_are_refused(
 @pytest.mark.parametrize(
     "content",
     [b"", b"text", b"\x1f\x8b", gzip.compress(b""), gzip.compress(b"x" * 2_000), b"PK\x03\x04" * 200],
+    ids=["empty", "text", "start-of-gzip", "empty-gzip", "text-in-gzip", "zip"],
 )
 def test_file_that_is_no_archive_is_refused(place: Place, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "changed.tar.gz").write_bytes(content)
