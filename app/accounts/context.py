@@ -83,10 +83,15 @@ def require_recent_sign_in(session: SessionDep) -> Actor:
     return actor
 
 
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip")
+"""Headers that proxies add. Those of trusted proxies have been applied to the address and the scheme."""
+
+
 def can_send_password(request: Request, accounts: Accounts) -> bool:
     """Return whether a password can be sent without being readable on the network, or this is permitted."""
-    return (
-        is_tls(request.scope)
-        or accounts.settings.sign_in_over_http
-        or is_loopback(client_of(request.scope).address)
-    )
+    settings = accounts.settings
+    if is_tls(request.scope) or settings.sign_in_over_http:
+        return True
+    # A proxy on this machine that is not trusted hides clients on other machines.
+    is_hidden = not settings.trusted_proxies and any(name in request.headers for name in _FORWARDED)
+    return not is_hidden and is_loopback(client_of(request.scope).address)

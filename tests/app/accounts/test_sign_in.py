@@ -151,6 +151,16 @@ def test_password_is_refused_without_tls_from_another_machine(site: FastAPI, tmp
     assert from_address(permitted, "192.0.2.7", name="planner", password=PASSWORD).status == 303
 
 
+@pytest.mark.parametrize("name", ["x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip"])
+def test_password_is_refused_through_a_proxy_that_is_not_trusted(site: FastAPI, name: str) -> None:
+    """A proxy on the same machine would otherwise make every client look like one of this machine."""
+    headers = {"content-type": "application/x-www-form-urlencoded", name: "192.0.2.7"}
+    body = f"name=planner&password={PASSWORD}".encode()
+    answer = call(site, "POST", "/sign-in", headers=headers, chunks=[body])
+    assert answer.status == 403
+    assert "set-cookie" not in dict(answer.header_list)
+
+
 def test_session_gets_a_new_secret_at_each_sign_in_and_the_old_one_ends(site: FastAPI) -> None:
     browser = signed_in(site, "planner")
     before = browser.secret
