@@ -82,7 +82,7 @@ def test_audit_trail_is_intact_and_protected_after_a_restore_on_any_database(
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(target.data))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", target.settings.database_url)
     assert main(["audit", "verify", "--anchor", f"{ENTRIES}:{source.anchors[ENTRIES]}"]) == 0
-    assert f"{ENTRIES + 1} entries are intact" in capsys.readouterr().out
+    assert f"All entries are intact: {ENTRIES + 1}\n" in capsys.readouterr().out
     database = database_of(target.settings)
     (restored,) = each_entry(database, AuditFilter(action=RESTORED))
     assert (restored.id, restored.object_name, restored.details) == (
