@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.migrations.old_folder import REVISION, answers
 pytestmark = pytest.mark.long
 
 
+_TRAIL = re.compile(rb'<section class="part" aria-labelledby="h-trail">.*?</section>', re.DOTALL)
 EVERY = 3
 """All pages and answers together take ten seconds each time; every third one reads every table."""
 
@@ -48,9 +50,12 @@ def responses(place: Place) -> dict[str, Any]:
 
 
 def content_of(answer: httpx.Response) -> Any:  # noqa: ANN401 - bytes, or the members of a packed file
-    """Return the content; packed files contain the time at which they were made."""
+    """Return the content; packed files contain the time at which they were made.
+
+    The audit trail of a plan is left out: the first look at its texts adds entries. test_audit_trail.py compares the trail.
+    """
     if not zipfile.is_zipfile(io.BytesIO(answer.content)):
-        return answer.content
+        return _TRAIL.sub(b"", answer.content)
     with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
         return {name: packed.read(name) for name in packed.namelist() if name != "docProps/core.xml"}
 
