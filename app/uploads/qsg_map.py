@@ -52,7 +52,7 @@ def as_arguments(session: Session) -> list[str]:
 def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> GroupMapping:
     """Add or change an entry; an empty `qsg` means that the queue manager is in no group.
 
-    Data already stored keeps its group.
+    Data already stored keeps its group. An entry that is the same already keeps its time.
 
     Raises:
         FieldsInvalid: A name is invalid.
@@ -63,9 +63,9 @@ def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Group
     if row is None:
         row = QsgMapping(system_id=system_id, queue_manager=queue_manager)
         session.add(row)
-    row.qsg, row.updated_at = qsg, utc_now()
-    session.flush()
     if qsg != before:
+        row.qsg, row.updated_at = qsg, utc_now()
+        session.flush()
         about = _object_of(system_id, queue_manager)
         record(session, Action.GROUP_ASSIGNED, about, {"before": before, "after": qsg})
     return copied(GroupMapping, row)
