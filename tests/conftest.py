@@ -14,7 +14,7 @@ from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_ch
 from tests.databases import database, empty_url, migrated_file, migrated_template, postgres_server, url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -104,3 +104,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if skipped:
             terminalreporter.section("BROWSER TESTS DID NOT RUN", red=True, bold=True)
             terminalreporter.line(f"{len(skipped)} skipped: {reason}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape what cannot be encoded in captured output: workers send reports in UTF-8, and some tests log lone surrogates."""
+    report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
