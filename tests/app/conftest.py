@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
+from tests.app.monitoring.logging_support import restored_log
 from tests.app.recorded_changes import unrecorded_changes
 
 
@@ -20,6 +21,13 @@ def _every_change_is_recorded() -> Iterator[None]:
     with unrecorded_changes() as found:
         yield
     assert found == []
+
+
+@pytest.fixture(autouse=True)
+def _log_is_restored() -> Iterator[None]:
+    """Keep the log of a service or job that a test ran in this process from the output of the next test."""
+    with restored_log():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,16 +11,30 @@ from app.settings import Settings
 
 
 @contextmanager
-def configured(settings: Settings) -> Iterator[None]:
-    """Configure the log as the service does, and restore the log of the tests afterwards."""
-    names = ("", *logs.OWN_LOGGERS)
-    levels = {name: logging.getLogger(name).level for name in names}
-    logs.configure(settings)
+def restored_log() -> Iterator[None]:
+    """Restore the log of this process afterwards: services and jobs that run in it configure their own."""
+    root = logging.getLogger()
+    levels = {name: logging.getLogger(name).level for name in ("", *logs.OWN_LOGGERS)}
+    handlers, last_resort = _own_handlers(root), logging.lastResort
     try:
         yield
     finally:
-        root = logging.getLogger()
-        for handler in [each for each in root.handlers if isinstance(each, logs.StandardError)]:
+        for handler in _own_handlers(root):
             root.removeHandler(handler)
+        for handler in handlers:
+            root.addHandler(handler)
+        logging.lastResort = last_resort
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
+
+
+def _own_handlers(root: logging.Logger) -> list[logging.Handler]:
+    return [each for each in root.handlers if isinstance(each, logs.StandardError)]
+
+
+@contextmanager
+def configured(settings: Settings) -> Iterator[None]:
+    """Configure the log as the service does, and restore the log of the tests afterwards."""
+    with restored_log():
+        logs.configure(settings)
+        yield
