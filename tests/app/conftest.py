@@ -3,12 +3,14 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import uvicorn
 from fastapi import FastAPI
 
+from app.database.limits import OF_REQUESTS
 from app.main import create_app
 from app.settings import Settings
 from tests.app.monitoring.logging_support import restored_log
@@ -21,6 +23,14 @@ def _every_change_is_recorded() -> Iterator[None]:
     with unrecorded_changes() as found:
         yield
     assert found == []
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patience_with_the_server() -> Iterator[None]:
+    """Let requests of tests wait for a server that has few processors; tests of the limit use the real one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.main.OF_REQUESTS", replace(OF_REQUESTS, statement_s=120, answer_s=150))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -88,6 +88,11 @@ class Clients:
         )
 
 
+@pytest.fixture(autouse=True)
+def _limits_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.main.OF_REQUESTS", OF_REQUESTS)
+
+
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(3 * THREADS) as made:
