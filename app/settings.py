@@ -503,7 +503,7 @@ class Settings(BaseSettings):
 
 
 def is_secure_address(address: str) -> bool:
-    """Return whether an address uses https, or http on this machine, where no one can read what is sent."""
+    """Return whether an address uses https, or http on this machine, where no data passes through the network."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

@@ -106,7 +106,7 @@ def _has_answered(database: Database) -> bool:
 
 @router.get("/readyz", summary="Check that the service is ready", responses=openapi.problems(503))
 async def readyz(request: Request) -> ReadyAnswer:
-    """Return 200 if the service can do its work, and otherwise 503 with what is missing."""
+    """Return 200 if the service is ready to answer requests, or 503 with the failed checks."""
     state = request.app.state
     await check_ready(
         state.database,

@@ -453,7 +453,7 @@ def purge_deleted(session: Session, older_than: timedelta) -> int:
     """Permanently remove plans that were deleted longer ago than this, and return their number."""
     removed = repository.remove_deleted_before(session, utc_now() - older_than)
     for row in removed:
-        # By the service, whoever sent the request that happened to be the first after the time.
+        # The service acts, because any request can be the first one after the period.
         about = AuditObject(PLAN, row.name, id=row.id, version=row.latest)
         record(session, Action.PLAN_PURGED, about, {"deleted_days": older_than.days}, actor=SERVICE)
     return len(removed)

@@ -106,7 +106,7 @@ PROBLEM_WORDS = {
     408: "The body took too long to arrive.",
     413: "The body is larger than the service accepts.",
     415: "The headers do not declare the body as application/json or application/yaml in UTF-8.",
-    503: "The service cannot do its work now: `detail` states what is missing. Try again later.",
+    503: "The service is temporarily unavailable; `detail` states the reason. Try again later.",
     507: "There is not enough disk space for the upload.",
     422: "The document is not valid, no such plan can exist, or this output is not available: `errors` names the fields.",
 }
