@@ -11,7 +11,7 @@ rounded up to the storage increment of the CFCC level. z/OSMF CF Sizing, SIZER, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -34,9 +34,6 @@ Origin = Literal["zosmf", "sizer", "ixlcsp", "cfsizer", "display", "published"]
 Kind = Literal["application", "admin"]
 """The structures that are fitted together: CSQSYSAPPL is an application structure, CSQ_ADMIN is not."""
 
-ADVISED_SIZINGS = 10
-"""The number of sizings that the advisor proposes at once."""
-
 _LEAST_POINTS = 3
 _LEAST_POINTS_FOR_COSTS = 5
 _DIFFERENT = Fraction(21, 20)
@@ -47,7 +44,8 @@ _COST_LIMIT, _BUNDLE_LIMIT = Fraction(1, 4), Fraction(1, 10)
 
 _LEAST_INCREMENTS_APART = 4
 
-_OWN_RATIO: dict[Kind, tuple[int, int]] = {"application": (1, 6), "admin": (1, 2)}
+OWN_RATIO: dict[Kind, tuple[int, int]] = {"application": (1, 6), "admin": (1, 2)}
+"""The ratio of the bundle if entries and elements have separate costs: the one in CFSizer's form."""
 
 
 class MixedPoints(PlannerError):
@@ -169,40 +167,6 @@ class PointsFit(Answer):
     ] = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisedSizing(Answer):
-    """A sizing to run next.
-
-    `entries`, `elements` and SIZE are what IXLCSP and z/OSMF's form for counts take. The form for MQ takes messages:
-    `messages` of `message_bytes`, at the same ratio, need the same entries and elements.
-    """
-
-    number: int
-    entry_ratio: int
-    element_ratio: int
-    entries: int
-    elements: int
-    size_multiple: Annotated[float, Field(description="SIZE as a multiple of INITSIZE.")]
-    expected_initsize_bytes: int
-    messages: int
-    message_bytes: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice(Answer):
-    """The sizings to run next, and the expected effect on the intervals."""
-
-    cfcc_level: int
-    kind: Kind
-    sizings: tuple[AdvisedSizing, ...]
-    expected: Annotated[
-        dict[str, float],
-        Field(description="Expected width of the interval of each figure afterwards, as a share of it."),
-    ]
-    text: Annotated[str, Field(description="The list as text, to take to z/OSMF.")]
-
-
 def grouped(points: Iterable[SizingPoint]) -> dict[tuple[int, Kind], tuple[SizingPoint, ...]]:
     """Return the points by CFCC level and kind of structure, in the order in which the groups appear."""
     groups: dict[tuple[int, Kind], list[SizingPoint]] = {}
@@ -277,6 +241,23 @@ class _Model:
         size = (Fraction(point.size_bytes),) if self.with_size else ()
         return (Fraction(1), *counts, *size)
 
+    def possible(self, largest_bytes: int) -> Iterator[Band]:
+        """Yield the bounds of the unknowns that hold in any case.
+
+        No figure is below zero or above the largest structure, an element takes the bytes that it holds at least, and the
+        control storage for SIZE at most all of it.
+        """
+        held = Fraction(model_constant("element_bytes"))
+        none, most = Fraction(0), Fraction(largest_bytes)
+        yield Band(self.direction("base"), none, most)
+        if self.splits:
+            yield Band(self.direction("entry"), none, most)
+            yield Band(self.direction("element"), held, most)
+        else:
+            yield Band(self.direction("bundle"), Fraction(self.ratio[1], self.ratio[0]) * held, most)
+        if self.with_size:
+            yield Band(self.direction("size"), none, Fraction(1))
+
     def direction(self, figure: str) -> tuple[Fraction, ...]:
         """Return the linear function of the unknowns that is a figure."""
         per_entry = Fraction(self.ratio[1], self.ratio[0])
@@ -335,7 +316,7 @@ class _PointsFitter:
             raise _Unusable(msg)
         why_together = self._why_costs_stay_together(self.order)
         if why_together is None:
-            found = self._fitted(self.order, splits=True, ratio=_OWN_RATIO[self.kind])
+            found = self._fitted(self.order, splits=True, ratio=OWN_RATIO[self.kind])
             # Costs that the points only nearly separate would make plans at other ratios a matter of chance.
             if all(
                 _is_within(found.line, found.model.direction(name), _COST_LIMIT)
@@ -390,8 +371,7 @@ class _PointsFitter:
                 f"least {model.unknowns + 1}."
             )
             raise _Unusable(msg)
-        # SIZE takes at least no storage from INITSIZE, and at most all of it.
-        known = [Band(model.direction("size"), Fraction(0), Fraction(1))] if model.with_size else []
+        known = list(model.possible(max(self.points[index].initsize_bytes for index in used)))
         try:
             return fit_line(bands, known=known, least_scale=Fraction(self.increment, 2))
         except PointsContradict:
@@ -647,27 +627,6 @@ def _counted(count: int, noun: str) -> str:
 
 def _percent(share: Fraction) -> str:
     return f"{float(100 * share):g} %"
-
-
-def advise(
-    points: Sequence[SizingPoint],
-    *,
-    cfcc_level: int,
-    kind: Kind = "application",
-    sizings: int = ADVISED_SIZINGS,
-    largest_bytes: int = 64 << 30,
-) -> Advice:
-    """Return the sizings that narrow the intervals of a fit most, the most useful first.
-
-    Args:
-        points: The points that are known already, possibly none; those of other levels and kinds are ignored.
-        cfcc_level: The CFCC level to size for.
-        kind: The kind of structure.
-        sizings: The number of sizings to propose.
-        largest_bytes: The largest structure to size.
-    """
-    del points, sizings, largest_bytes
-    return Advice(cfcc_level=cfcc_level, kind=kind, sizings=(), expected={}, text="")
 
 
 @dataclass(frozen=True, slots=True)
