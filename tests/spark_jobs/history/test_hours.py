@@ -180,7 +180,8 @@ def test_files_without_the_newest_columns_and_with_sums_by_older_rules_are_rolle
             path = Path(history.url) / part.path
             footer = history.place.footer(part.path)
             rows = pq.read_table(path, partitioning=None).drop_columns(NEW_COLUMNS[part.table])
-            older = {name.replace(PREFIX, "cfplan.1.1."): "sums without these columns" for name in footer}
+            names = [name for name in footer if name.startswith(PREFIX)]
+            older = {name.replace(PREFIX, "cfplan.1.1."): "sums without these columns" for name in names}
             assert "cfplan.1.1.hours" in older
             pq.write_table(rows.replace_schema_metadata(older), path)
     assert list(roll_up(History.open(history.url))) == expected
