@@ -10,7 +10,7 @@ from typing import NamedTuple
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.depth_advice import DepthAdvice, QueueThresholds, Thresholds
+from planner_core.sizing.depth_advice import DepthAdvice, QueueAdvice, QueueThresholds, Thresholds
 from planner_core.sizing.depth_advising import Members
 from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
@@ -20,7 +20,11 @@ _PERCENT = 100
 
 
 class Case(NamedTuple):
-    """A queue with depth events in the document; `messages` is its planned backlog."""
+    """A queue with depth events in the document; `messages` is its planned backlog.
+
+    `high_at` is the depth of Queue Depth High. The event never occurs if the structure is full before it, even at SIZE
+    and with this queue alone; it is late if the structure has reached the action level by then.
+    """
 
     place: int
     queue: Queue
@@ -28,6 +32,18 @@ class Case(NamedTuple):
     advised: Thresholds
     planned: QueueThresholds
     force: Thresholds
+    high_at: int | None
+    is_never: bool
+    is_late: bool
+
+    @classmethod
+    def of(cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds) -> Case:
+        """Return the case of a queue with its advice."""
+        force, alone = advice.force, planned.alone
+        high_at = force.high_at
+        is_never = high_at is not None and not alone.size_holds(high_at)
+        is_late = high_at is not None and high_at > alone.at_action and not is_never
+        return cls(place, queue, messages, advice, planned, force, high_at, is_never, is_late)
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
@@ -73,14 +89,7 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     if advice is None or not isinstance(definition, Structure):
         return
     cases = [
-        Case(
-            place,
-            definition.queues[place],
-            structure.queues[place].messages,
-            each,
-            each.planned,
-            each.force,
-        )
+        Case.of(place, definition.queues[place], structure.queues[place].messages, each, each.planned)
         for place, each in advice.planned.items()
         if each.planned is not None
     ]
@@ -177,7 +186,7 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
 
 def _is_at_maxdepth(case: Case) -> bool:
     """Return whether Queue Depth High occurs only on the put that fills the queue."""
-    high, maxdepth = case.force.high_at, case.force.maxdepth
+    high, maxdepth = case.high_at, case.force.maxdepth
     if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
         return False
     return case.queue.qdepthhi == _PERCENT or (high is not None and high == maxdepth)
@@ -255,18 +264,18 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     yield from queues.where(
         "QDEPTHHI_ABOVE_CAPACITY",
         "qdepthhi",
-        lambda case: _never(case) and not _is_unlimited(case),
+        lambda case: case.is_never and not _is_unlimited(case),
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but at SIZE the structure "
+            f"Queue Depth High is at {case.high_at} messages, but at SIZE the structure "
             f"holds only {case.planned.alone.in_size}: it is full (reason 2192) before the event. {_rather(case)}"
         ),
     )
     yield from queues.where(
         "QDEPTHHI_AFTER_ACTION_LEVEL",
         "qdepthhi",
-        _is_late,
+        lambda case: case.is_late,
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill "
+            f"Queue Depth High is at {case.high_at} messages, but {case.planned.alone.at_action} of them fill "
             f"the structure to {_level(advice)}: the event occurs too late to warn of this. {_rather(case)}"
         ),
     )
@@ -337,7 +346,7 @@ def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             structure=queues.name,
         )
     # A queue whose own event is late has its own finding, and causes the gap.
-    is_late = any(_is_late(case) or _never(case) for case in queues.cases)
+    is_late = any(case.is_late or case.is_never for case in queues.cases)
     if not is_late and together.at_high * _PERCENT > advice.action_percent:
         yield finding(
             "HIGH_EVENTS_LEAVE_A_GAP",
@@ -360,15 +369,6 @@ def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
 
 def _is_unlimited(case: Case) -> bool:
     return case.queue.maxdepth == limit("largest_maxdepth") and case.queue.qdphiev == "ENABLED"
-
-
-def _never(case: Case) -> bool:
-    """Return whether the structure is full before Queue Depth High, even at SIZE and with this queue alone."""
-    return not case.planned.alone.size_holds(case.force.high_at or 0)
-
-
-def _is_late(case: Case) -> bool:
-    return (case.force.high_at or 0) > case.planned.alone.at_action and not _never(case)
 
 
 def _level(advice: DepthAdvice) -> str:

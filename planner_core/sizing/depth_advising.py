@@ -40,6 +40,9 @@ _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
 """A function that reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
+_Values = tuple[int | None, int | None, int | None]
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO. Tuples, because results for 32,000 queues take long to create."""
+_NO_VALUES: _Values = (None, None, None)
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The number of times that the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is
 full."""
@@ -147,15 +150,15 @@ def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
     return (*[filled.levels[percent] for percent in percents], filled.full)
 
 
-def _advised(messages: int, parts: Parts) -> Thresholds:
+def _advised(messages: int, parts: Parts) -> _Values:
     at_action, at_threshold, when_full = parts
     if not messages or at_action is None or at_threshold is None or when_full is None:
-        return Thresholds()
+        return _NO_VALUES
     # MAXDEPTH covers the planned backlog even above FULLTHRESHOLD: a lower one would refuse planned messages (2053).
     most = messages * when_full.numerator // when_full.denominator
     wanted = max(messages, messages * at_threshold.numerator // at_threshold.denominator)
     maxdepth = min(most, wanted, limit("largest_maxdepth"))
-    return _completed(maxdepth, messages, at_action) if maxdepth else Thresholds()
+    return _completed(maxdepth, messages, at_action) if maxdepth else _NO_VALUES
 
 
 def _completed(
@@ -165,7 +168,7 @@ def _completed(
     *,
     qdepthhi: int | None = None,
     qdepthlo: int | None = None,
-) -> Thresholds:
+) -> _Values:
     """Return the thresholds for a MAXDEPTH: the given ones, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
@@ -176,7 +179,7 @@ def _completed(
     # IBM publishes no rule for QDEPTHLO, so it keeps the ratio of IBM's defaults.
     if qdepthlo is None and qdepthhi is not None:
         qdepthlo = qdepthhi * limit("default_qdepthlo_percent") // limit("default_qdepthhi_percent")
-    return Thresholds(maxdepth, qdepthhi, qdepthlo)
+    return maxdepth, qdepthhi, qdepthlo
 
 
 @dataclass(frozen=True)
@@ -334,40 +337,44 @@ class QueueAdvisor:
     def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
         """Return the advice for the queues at these places."""
         found = []
+        is_stated = self.members.is_stated
         for place in places:
-            queue = self.structure.queues[place]
-            advised = _advised(self.queues[place].messages, parts)
-            says = self.members.is_stated or _own(queue) != _SILENT
-            planned = self.planned(place, queue, advised, parts[0]) if says else None
+            queue, messages = self.structure.queues[place], self.queues[place].messages
+            maxdepth, qdepthhi, qdepthlo = advised = _advised(messages, parts)
+            says = is_stated or _own(queue) != _SILENT
             # Named one by one: `asdict` would copy each value, which takes most of the time of a large plan.
             found.append(
                 QueueAdvice(
                     name=queue.name,
-                    planned=planned,
-                    maxdepth=advised.maxdepth,
-                    qdepthhi=advised.qdepthhi,
-                    qdepthlo=advised.qdepthlo,
+                    planned=self._planned(place, queue, advised, parts[0]) if says else None,
+                    maxdepth=maxdepth,
+                    qdepthhi=qdepthhi,
+                    qdepthlo=qdepthlo,
                 )
             )
         return tuple(found)
 
-    def planned(
-        self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None
+    def _planned(
+        self, place: int, queue: Queue, advised: _Values, at_action: Fraction | None
     ) -> QueueThresholds:
         """Return the thresholds that the document states for a queue, completed by advice."""
-        messages = self.queues[place].messages
-        maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
-        given = tuple(key for key in _THRESHOLDS if getattr(queue, key) is not None)
-        force = (
-            Thresholds(None, queue.qdepthhi, queue.qdepthlo)
-            if maxdepth is None
-            else _completed(maxdepth, messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
+        maxdepth, qdepthhi, qdepthlo = stated = queue.maxdepth, queue.qdepthhi, queue.qdepthlo
+        given = (
+            _THRESHOLDS
+            if None not in stated
+            else tuple([key for key, value in zip(_THRESHOLDS, stated, strict=True) if value is not None])
         )
+        if maxdepth is None:
+            maxdepth = advised[0]
+        if maxdepth is not None and (qdepthhi is None or qdepthlo is None):
+            maxdepth, qdepthhi, qdepthlo = _completed(
+                maxdepth, self.queues[place].messages, at_action, qdepthhi=qdepthhi, qdepthlo=qdepthlo
+            )
         puts, gets = rates_of(queue)
         return QueueThresholds(
-            maxdepth=force.maxdepth,
-            qdepthhi=force.qdepthhi,
-            qdepthlo=force.qdepthlo,
+            maxdepth=maxdepth,
+            qdepthhi=qdepthhi,
+            qdepthlo=qdepthlo,
             given=given,
             alone=self.alone(place),
             puts=puts,
@@ -392,7 +399,15 @@ class QueueAdvisor:
             found = self.known[sizes] = Alone(
                 at_action=at_action,
                 without_rules=without_rules,
-                when_full=partial(self._when_full, place),
+                # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan
+                # in memory until the next garbage collection.
+                when_full=partial(
+                    _when_full,
+                    self.fillings,
+                    place,
+                    self.load.bundles_in_initsize,
+                    self.load.bundles_in_size,
+                ),
             )
         return found
 
@@ -446,11 +461,6 @@ class QueueAdvisor:
     def whole_pools(self) -> tuple[tuple[int, int, int], ...]:
         """Return the amounts of both pools as integers."""
         return tuple(pool.whole for pool in self.pools)
-
-    def _when_full(self, place: int) -> tuple[int, int]:
-        """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
-        full = self.fillings.moments(place)[1]
-        return full.messages(self.load.bundles_in_initsize), full.messages(self.load.bundles_in_size)
 
     def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
         """Return the figures for all queues at their thresholds at once; None for a structure that holds nothing."""
@@ -547,6 +557,14 @@ class QueueAdvisor:
             demand=demand,
             per_s=seconds,
         )
+
+
+def _when_full(
+    fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction
+) -> tuple[int, int]:
+    """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
+    full = fillings.moments(place)[1]
+    return full.messages(initsize), full.messages(size)
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
