@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
@@ -17,6 +17,13 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import ceil_div
 
 _PERCENT = 100
+
+
+class Stated(NamedTuple):
+    """A queue of the document."""
+
+    place: int
+    queue: Queue
 
 
 class Case(NamedTuple):
@@ -86,9 +93,13 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
 def check_depth_events(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
     """Yield the findings on the depth events of a structure's queues."""
     advice, definition = structure.depth_events, structure.definition
-    if advice is None or not isinstance(definition, Structure):
+    if not isinstance(definition, Structure):
         return
-    cases = [
+    stated = [Stated(place, queue) for place, queue in enumerate(definition.queues)]
+    yield from _reversed(_QueueFindings(structure.pointer, definition.name, stated))
+    if advice is None:
+        return
+    cases: list[Case] = [
         Case.of(place, definition.queues[place], structure.queues[place].messages, each, each.planned)
         for place, each in advice.planned.items()
         if each.planned is not None
@@ -103,14 +114,18 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     yield from _silent(queues, document)
 
 
-class _QueueFindings:
+C = TypeVar("C", Stated, Case)
+
+
+class _QueueFindings(Generic[C]):
     """The queues of a structure, for findings that list all queues to which they apply."""
 
-    def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
-        self.at, self.name, self.cases = at, name, cases
+    def __init__(self, at: str, name: str, cases: Sequence[C]) -> None:
+        self.at, self.name = at, name
+        self.cases: Sequence[C] = cases
 
     def where(
-        self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
+        self, code: str, key: str, wrong: Callable[[C], bool], words: Callable[[C], str]
     ) -> Iterator[Finding]:
         """Yield one finding on the matching queues: it points to the first queue and names the others."""
         # One finding for hundreds of queues that are alike, because a finding for each would bury all others.
@@ -130,26 +145,30 @@ class _QueueFindings:
 _some = partial(listed, most=3)
 
 
-def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
-    """Check the thresholds of a queue against each other."""
+def _reversed(queues: _QueueFindings[Stated]) -> Iterator[Finding]:
+    """Check the thresholds that a document states. This is the only error about depths, and needs no advice on them."""
 
-    def both(case: Case) -> tuple[int, int]:
+    def is_reversed(case: Stated) -> bool:
         high, low = case.queue.qdepthhi, case.queue.qdepthlo
-        return (1, 0) if high is None or low is None else (high, low)
+        return high is not None and low is not None and high < low
 
     yield from queues.where(
         "QDEPTHHI_BELOW_QDEPTHLO",
         "qdepthlo",
-        lambda case: both(case)[0] < both(case)[1],
+        is_reversed,
         lambda case: (
             f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. Set "
             "QDEPTHLO below QDEPTHHI."
         ),
     )
+
+
+def _thresholds(queues: _QueueFindings[Case]) -> Iterator[Finding]:
+    """Check the thresholds of a queue against each other."""
     yield from queues.where(
         "QDEPTHHI_EQUALS_QDEPTHLO",
         "qdepthlo",
-        lambda case: both(case)[0] == both(case)[1],
+        lambda case: case.queue.qdepthhi is not None and case.queue.qdepthhi == case.queue.qdepthlo,
         lambda case: (
             f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that fluctuates around that value "
             "raises one event after another. Set QDEPTHLO well below it."
@@ -196,7 +215,7 @@ def _three(case: Case) -> tuple[str | None, str | None, str | None]:
     return case.queue.qdphiev, case.queue.qdploev, case.queue.qdpmaxev
 
 
-def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
+def _switches(queues: _QueueFindings[Case], *, has_perfmev: bool) -> Iterator[Finding]:
     """Check the three switches of a queue against each other."""
     yield from queues.where(
         "DEPTH_EVENTS_ALL_OFF",
@@ -247,7 +266,7 @@ def _spent(case: Case) -> str:
     return f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event occurs until a get lowers the depth to QDEPTHLO. To avoid the wait, set QDPHIEV(ENABLED)."
 
 
-def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Finding]:
     """Check thresholds and MAXDEPTHs of single queues against the capacity of the structure."""
     largest = limit("largest_maxdepth")
     yield from queues.where(
@@ -323,7 +342,7 @@ def _is_low_in_the_way(case: Case) -> bool:
     )
 
 
-def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _together(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Finding]:
     """Check all queues of a structure together."""
     together = advice.together
     if together is None:
@@ -386,7 +405,7 @@ def _percent(part: Fraction) -> str:
     return f"{float(part * _PERCENT):.0f} %"
 
 
-def _silent(queues: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
+def _silent(queues: _QueueFindings[Case], document: PlanDocument) -> Iterator[Finding]:
     """Report queues whose events are partly detected by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return
