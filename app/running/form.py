@@ -215,4 +215,4 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
         except DocumentInvalid as error:
             told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
             raise DocumentInvalid(told) from None
-    return evaluate(document, curves, compares=False)
+    return evaluate(document, curves, compares=False, purpose="sizes")

@@ -158,7 +158,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     document = read_object(made.document)
     try:
         sizes = service.sizes_compared(
-            session, evaluate(document, curves_for(session), compares=False), period
+            session, evaluate(document, curves_for(session), compares=False, purpose="sizes"), period
         )
     # A document that cannot be calculated yet is still an answer, because it can be completed.
     except PlanRefused:

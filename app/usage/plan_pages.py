@@ -207,7 +207,7 @@ def check(
 
 
 def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> PlanPreview:
-    result = evaluate(document, curves_for(session), compares=False)
+    result = evaluate(document, curves_for(session), compares=False, purpose="sizes")
     return PlanPreview(made, service.sizes_compared(session, result, period))
 
 

@@ -60,9 +60,10 @@ def parse_json(text: bytes | str) -> object:
     Raises:
         DocumentInvalid: The text is not UTF-8 or not JSON, or has unreadable numbers and objects.
     """
-    parsed = _parse(text)
-    _refuse_if_too_deep(parsed)
-    return parsed
+    with collection_paused(len(text)):
+        parsed = _parse(text)
+        _refuse_if_too_deep(parsed)
+        return parsed
 
 
 def _refuse_if_too_deep(parsed: object) -> None:

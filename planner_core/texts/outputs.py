@@ -51,6 +51,9 @@ def render_output(kind: str, result: PlanResult) -> Output:
     """
     if kind not in _RENDERERS:
         raise UnknownOutput(kind, OUTPUT_KINDS)
+    if kind == "mqsc":
+        # It suggests thresholds for queues, which only a complete result has.
+        result.check_complete()
     errors = errors_of(result)
     if kind == "job":
         errors += job_incomplete(result.document)
