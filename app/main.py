@@ -58,7 +58,7 @@ from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
 from app.web.running_requests import RunningRequests
-from app.web.security.body import BoundedBody, Streams
+from app.web.security.body import BodyLimits, BoundedBody
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
 from app.web.security.proxies import ProxyHeaders
@@ -219,12 +219,11 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
         Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
-            max_bytes=settings.max_body_bytes,
-            timeout_s=settings.body_timeout_s,
-            streams=Streams(
-                frozenset({"/uploads", "/api/v1/uploads"}),
-                max_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
-                stall_s=settings.upload_stall_s,
+            limits=BodyLimits(
+                document_bytes=settings.max_body_bytes,
+                document_timeout_s=settings.body_timeout_s,
+                file_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
+                file_stall_s=settings.upload_stall_s,
             ),
         ),
         Middleware(PagesInTurn),

@@ -245,7 +245,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         default=32 * MIB,
         ge=1,
-        description="Largest request body in bytes. The default is large enough for the largest plan that MQ's limits permit.",
+        description="Largest plan, policy or similar text in the body of a request, in bytes. The default is large enough for the largest plan that MQ's limits permit. Other bodies have at most 1 MiB, except for uploads.",
     )
     body_timeout_s: float = Field(
         default=60.0,
