@@ -19,6 +19,8 @@ from sqlalchemy import URL, text
 
 from app.accounts import attempts, oidc_provider, users
 from app.accounts.oidc_provider import Provider
+from app.audit.filters import AuditFilter
+from app.audit.service import each_entry
 from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
@@ -253,6 +255,8 @@ def test_disabled_user_is_refused(browser: Browser, app: FastAPI) -> None:
     with database.session(writes=True) as session:
         users.disable(session, users.get(session, "alice"), utc_now())
     assert "is disabled" in refused(browser, browser.sign_in())
+    entry = list(each_entry(app.state.database, AuditFilter(action="session.sign-in-failed")))[-1]
+    assert entry.details["reason"] == "user disabled"
 
 
 def test_confirmation_of_the_sign_in_asks_the_provider_to_sign_in_again(browser: Browser) -> None:

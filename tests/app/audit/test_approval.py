@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from app.audit.filters import AuditFilter
 from app.audit.service import Entry, each_entry
 from app.cli import main
 from app.main import create_app
+from app.plans import release
 from app.settings import Settings, SettingsInvalid
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import Browser, add_token, add_user, app_with_accounts, bearer, signed_in
@@ -102,6 +104,26 @@ def test_merge_of_a_stored_plan_needs_the_approval(site: FastAPI) -> None:
     assert (entry.action, entry.object_name, entry.details["kind"]) == ("text.shown", "SQ03", "merged policy")
     assert browser.post("/merge", **{"plan": "SQ03", "policy": policy, "as": "file"}).status == 200
     assert [each.action for each in trail(site, "text")] == ["text.shown", "text.downloaded"]
+
+
+def test_repeated_look_at_a_text_is_recorded_once(site: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert by(site, "bert", "POST", APPROVAL).status == 200
+    page, file = "/plans/SQ03?tab=policy", "/plans/SQ03/versions/1/files/policy"
+    browser = signed_in(site, "bert")
+
+    def entries_after(*addresses: str) -> int:
+        for address in addresses:
+            assert browser.get(address).status == 200
+        return len(trail(site, "text"))
+
+    looks = entries_after(page)
+    assert entries_after(page, page) == looks
+    assert entries_after(file, file) == looks + 1  # a download is another action
+    anna = signed_in(site, "anna")
+    assert anna.get(file).status == 200
+    assert len(trail(site, "text")) == looks + 2
+    monkeypatch.setattr(release, "REPEATED", timedelta(0))
+    assert entries_after(file) == looks + 3
 
 
 def test_command_follows_the_same_rule(

@@ -323,7 +323,7 @@ def try_role(
                             described, method, path, mode, cases=cases, headers=headers, sent=sent, number=number
                         )  # fmt: skip
                     # An ExceptionGroup of failed checks, for example. The other operations are tried as well.
-                    except Exception as error:
+                    except Exception as error:  # noqa: BLE001 - see above
                         failures.append(f"{method} {path} {mode}:\n{''.join(format_exception(error))}")
             if len(sent.distinct) >= least:
                 break
