@@ -362,6 +362,7 @@ def test_every_name_in_a_data_folder_is_known_to_backups(place: Place) -> None:
 
 
 def test_restore_can_revoke_tokens_on_each_kind_of_database(target: Place, tmp_path: Path) -> None:
+    target.data.mkdir(exist_ok=True)
     database = database_of(target.settings)
     database.upgrade()
     now = utc_now()

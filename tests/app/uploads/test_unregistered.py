@@ -151,7 +151,8 @@ def test_rest_lists_registers_and_removes_files(url: URL, tmp_path: Path) -> Non
     assert {each["sha256"] for each in found["unregistered"]} == {first, second}
     registered = call(app, "POST", f"/api/v1/upload-files/{first}")
     assert (registered.status, registered.json()["sha256"]) == (202, first)
-    assert call(app, "DELETE", f"/api/v1/upload-files/{second}").status == 204
+    removed = call(app, "DELETE", f"/api/v1/upload-files/{second}")
+    assert (removed.status, removed.json()["sha256"]) == (200, second)
     refused = call(app, "DELETE", f"/api/v1/upload-files/{first}")
     assert (refused.status, refused.json()["type"]) == (409, "/docs/problems#file-in-use")
     assert call(app, "DELETE", f"/api/v1/upload-files/{second}").status == 404
