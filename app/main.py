@@ -37,7 +37,6 @@ from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
-from app.plans import approval
 from app.plans import description as plans_description
 from app.plans import service as plan_store
 from app.reference import api as reference_api
@@ -122,7 +121,6 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
-    approval.check_settings(settings)
     overseer = Overseer(settings.request_cpu_s)
     calls.install()
     app = FastAPI(

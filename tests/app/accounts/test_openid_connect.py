@@ -750,13 +750,16 @@ def test_wrong_secret_of_the_client_gives_a_page(provider: OpenIdProvider, tmp_p
         browser.close()
 
 
-def test_children_get_the_same_settings(
+def test_jobs_get_the_same_settings_without_the_secret_of_the_client(
     provider: OpenIdProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = settings_for(provider, tmp_path)
+    assert given.oidc_client_secret
+    monkeypatch.setenv("CFPLAN_OIDC_CLIENT_SECRET", given.oidc_client_secret)
+    assert CLIENT_SECRET not in str(given.as_environment())
     for name, value in given.as_environment().items():
         monkeypatch.setenv(name, value)
-    assert Settings().model_copy(update={"data_dir": given.data_dir}) == given
+    assert Settings() == given.model_copy(update={"data_dir": Settings().data_dir, "oidc_client_secret": ""})
 
 
 def test_secret_is_not_shown_with_the_settings(provider: OpenIdProvider, tmp_path: Path) -> None:
