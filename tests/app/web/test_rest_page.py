@@ -21,7 +21,7 @@ STATUSES = {
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
-    ("POST", "/api/v1/upload-files/SHA256"): 202, ("DELETE", "/api/v1/upload-files/SHA256"): 204,
+    ("POST", "/api/v1/upload-files/SHA256"): 202,
     # This service has no accounts.
     ("GET", "/api/v1/account/tokens"): 409, ("POST", "/api/v1/account/tokens"): 409,
     ("DELETE", "/api/v1/account/tokens/{number}"): 409, ("GET", "/api/v1/users"): 409, ("POST", "/api/v1/users"): 409,
