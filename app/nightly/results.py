@@ -46,6 +46,8 @@ STATES = {
     "too_little": FitState.TOO_LITTLE,
 }
 
+ADDED = frozenset({"answers"})
+"""Members of results that were added after the first stored ones."""
 DAILY = tuple(field.name for field in fields(DailyFigures))
 Item = TypeVar("Item")
 
@@ -72,7 +74,13 @@ class Result:
         # The digest of this text shows whether a fit or a forecast has changed, so it must not depend on the version of the
         # contract that read it.
         return [
-            json.dumps(each, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            json.dumps(
+                # A member that earlier versions did not write would change the digest of every unchanged fit.
+                {name: value for name, value in each.items() if name not in ADDED or value is not None},
+                ensure_ascii=False,
+                sort_keys=True,
+                separators=(",", ":"),
+            )
             for each in self.written.get(kind) or ()
         ]
 
