@@ -35,7 +35,7 @@ from planner_core.texts.xcf.displays import (
 )
 from planner_core.units import MIB, format_size, parse_size
 
-TEXT, CSV_FILE, POINT = "The text", "The CSV file", "The sizing point"
+TEXT, CSV_FILE, POINT, DETAILS = "The text", "The CSV file", "The sizing point", "The input"
 ORIGINS: Final[Mapping[Origin, str]] = {
     "zosmf": "z/OSMF CF Sizing",
     "sizer": "SIZER",
@@ -163,7 +163,7 @@ def read_point(values: Mapping[str, str], *, line: int | None = None) -> NamedPo
     """
     reading = _Row(values)
     point = SizingPoint(
-        cfcc_level=reading.whole("cfcc_level", LOWEST_LEVEL, HIGHEST_LEVEL) or 0,
+        cfcc_level=reading.whole("cfcc_level", LOWEST_LEVEL, HIGHEST_LEVEL, is_required=True) or 0,
         structure_type=reading.choice("structure_type", STRUCTURE_TYPES),
         entry_ratio=(ratio := reading.ratio())[0],
         element_ratio=ratio[1],
@@ -186,12 +186,49 @@ def read_point(values: Mapping[str, str], *, line: int | None = None) -> NamedPo
     return NamedPoint(point, structure, line)
 
 
+def ratio_of(text: str) -> tuple[int, int]:
+    """Return entries and elements of a ratio such as 1:6.
+
+    Raises:
+        InputInvalid: The text is not a ratio.
+    """
+    found = _RATIO.fullmatch(text)
+    if found is None:
+        message = f"must be entries and elements, such as 1:6, not {text[:_SHOWN]!r}"
+        raise InputInvalid(POINT, (FieldProblem("ratio", message),))
+    entries, elements = int(found[1]), int(found[2])
+    if not 1 <= entries <= _MOST_RATIO or not 1 <= elements <= _MOST_RATIO:
+        raise InputInvalid(POINT, (FieldProblem("ratio", f"must have numbers between 1 and {_MOST_RATIO}"),))
+    return entries, elements
+
+
 _COLUMN_OF: Final = {
     "entry_ratio": "ratio",
     "element_ratio": "ratio",
     "size_bytes": "size",
     "initsize_bytes": "initsize",
 }
+
+
+def read_details(values: Mapping[str, str]) -> DisplayDetails:
+    """Return the values that displays do not show from texts by column; each of them may be empty.
+
+    Raises:
+        InputInvalid: A value is not valid; every error names its column.
+    """
+    reading = _Row(values)
+    level = reading.whole("cfcc_level", LOWEST_LEVEL, HIGHEST_LEVEL)
+    found = DisplayDetails(
+        cfcc_level=level,
+        ratio=reading.ratio() if values.get("ratio", "").strip() else None,
+        size_bytes=reading.size("size") if values.get("size", "").strip() else None,
+        release=reading.words("release", LONGEST_RELEASE),
+        measured_by=reading.words("measured_by", LONGEST_PERSON),
+        measured_on=reading.day(),
+    )
+    if reading.problems:
+        raise InputInvalid(DETAILS, tuple(reading.problems))
+    return found
 
 
 def values_of(point: SizingPoint, structure: str = "") -> dict[str, str]:
@@ -327,11 +364,11 @@ class _Row:
     def _wrong(self, name: str, message: str) -> None:
         self.problems.append(FieldProblem(name, message))
 
-    def whole(self, name: str, lowest: int, highest: int) -> int | None:
+    def whole(self, name: str, lowest: int, highest: int, *, is_required: bool = False) -> int | None:
         """Return a whole number; None if it is empty or not valid."""
         text = self._text(name)
         if not text:
-            if next(column for column in COLUMNS if column.name == name).is_required:
+            if is_required:
                 self._wrong(name, "is missing")
             return None
         if not _WHOLE.fullmatch(text):
@@ -355,17 +392,14 @@ class _Row:
     def ratio(self) -> tuple[int, int]:
         """Return entries and elements of the ratio."""
         text = self._text("ratio")
-        found = _RATIO.fullmatch(text)
-        if found is None:
-            self._wrong(
-                "ratio",
-                f"must be entries and elements, such as 1:6, not {text[:_SHOWN]!r}" if text else "is missing",
-            )
+        if not text:
+            self._wrong("ratio", "is missing")
             return 1, 1
-        entries, elements = int(found[1]), int(found[2])
-        if not 1 <= entries <= _MOST_RATIO or not 1 <= elements <= _MOST_RATIO:
-            self._wrong("ratio", f"must have numbers between 1 and {_MOST_RATIO}")
-        return entries, elements
+        try:
+            return ratio_of(text)
+        except InputInvalid as error:
+            self.problems.extend(error.problems)
+            return 1, 1
 
     def size(self, name: str) -> int:
         """Return a size in bytes; a number without a unit is in K."""

@@ -701,6 +701,7 @@ TESTS = Path(__file__).parents[1]
 FOLDERS_OF_OTHER_QUESTIONS = (
     "app/clusters",
     "app/events",
+    "app/fits",
     "app/running",
     "app/scenarios",
     "planner_core/clusters",
