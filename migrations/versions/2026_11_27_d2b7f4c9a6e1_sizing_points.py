@@ -1,6 +1,6 @@
 """Sizing points, and fits of them, which belong to no nightly run.
 
-Revises: c3b8e6a1d4f7.
+Revises: b5c1d8e4a2f7.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "d2b7f4c9a6e1"
-down_revision = "c3b8e6a1d4f7"
+down_revision = "b5c1d8e4a2f7"
 branch_labels = None
 depends_on = None
 

@@ -64,10 +64,8 @@ def test_possible_point_has_no_problems() -> None:
     ],
 )
 def test_impossible_value_is_reported_with_its_field(field: str, value: int) -> None:
-    assert [name for name, _ in point_problems(replace(POINT, **{field: value}))][-1] in {
-        field,
-        "initsize_bytes",
-    }
+    wrong = replace(POINT, **{field: value})  # type: ignore[arg-type]
+    assert field in {name for name, _ in point_problems(wrong)}
 
 
 def test_point_without_counts_is_reported() -> None:
