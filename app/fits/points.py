@@ -30,13 +30,12 @@ from planner_core.contracts.fits import CurveFit
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.sizing.fitted import fit_of_answers
+from planner_core.sizing.sizing_advice import Advice, advise
 from planner_core.sizing.sizing_points import (
-    Advice,
     Kind,
     Origin,
     PointsFit,
     SizingPoint,
-    advise,
     fit_points,
 )
 from planner_core.sizing.structure_result import Role

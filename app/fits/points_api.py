@@ -17,7 +17,8 @@ from app.web.openapi import problems
 from app.web.paging import PageParameters
 from planner_core.bounds import first_problems
 from planner_core.errors import FieldProblem, InputInvalid
-from planner_core.sizing.sizing_points import Advice, Kind
+from planner_core.sizing.sizing_advice import Advice
+from planner_core.sizing.sizing_points import Kind
 from planner_core.texts.sizing_answers import (
     HIGHEST_LEVEL,
     LONGEST_PERSON,

@@ -198,7 +198,7 @@ def _advise(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
     from app.fits import points
     from app.running.texts import read_text
-    from planner_core.sizing.sizing_points import advise
+    from planner_core.sizing.sizing_advice import advise
 
     kind: Kind = arguments.type or "application"
     if arguments.file is None:

@@ -30,7 +30,8 @@ from app.web.forms import FormField, filled, read_pairs
 from app.web.rendering import Page, render, root_path
 from app.web.tables import ListView
 from planner_core.errors import InputInvalid, PlannerError
-from planner_core.sizing.sizing_points import Advice, Kind
+from planner_core.sizing.sizing_advice import Advice
+from planner_core.sizing.sizing_points import Kind
 from planner_core.texts.sizing_answers import (
     COLUMNS,
     HIGHEST_LEVEL,

@@ -35,4 +35,4 @@ def check_points_fit(fit: PointsFit) -> Iterator[Finding]:
         )
     for why, number in Counter(each.left_out for each in fit.residuals if each.left_out).items():
         points = "1 point is" if number == 1 else f"{number} points are"
-        yield finding("SIZING_POINTS_LEFT_OUT", f"{points} not in the fit: {why}.")
+        yield finding("SIZING_POINTS_LEFT_OUT", f"{points} not in the fit. {why}")

@@ -118,8 +118,14 @@ class SizingAnswers(Answer):
     size_multiple: Annotated[
         float | None,
         Field(
-            description="The smallest SIZE of the points as a multiple of INITSIZE, up to which the curve includes the control "
-            "storage for SIZE; null if `size_cost` is known."
+            description="SIZE as a multiple of INITSIZE, up to which the curve includes the control storage for SIZE; null if "
+            "`size_cost` or `largest_size_bytes` states it."
+        ),
+    ] = None
+    largest_size_bytes: Annotated[
+        int | None,
+        Field(
+            description="The SIZE of all points, if it is the same: the base includes the control storage for it."
         ),
     ] = None
     not_separable: Annotated[

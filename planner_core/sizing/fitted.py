@@ -97,6 +97,7 @@ def fitted_curve(
         size_cost=_value(answers.size_cost) if answers is not None else None,
         size_cost_interval=_interval(answers.size_cost) if answers is not None else None,
         size_multiple=Fraction(str(answers.size_multiple)) if answers and answers.size_multiple else None,
+        largest_size=answers.largest_size_bytes if answers is not None else None,
         sources=answers.sources if answers is not None else None,
     )
     source = fit_source(figures)
@@ -142,7 +143,7 @@ def fit_of_answers(
     has_both = found.entry_cost_bytes is not None and found.element_cost_bytes is not None
     kind: FitKind = "two_costs" if has_both else "bundle"
     size_cost = found.size_cost
-    multiples = [Fraction(points[each.point].size_bytes, points[each.point].initsize_bytes) for each in used]
+    size_multiple, largest_size = _covered([points[each.point] for each in used], found)
     return CurveFit(
         state=found.state,
         reason=found.reason,
@@ -174,10 +175,23 @@ def fit_of_answers(
             else Estimate(
                 *(float(f"{each:.9g}") for each in (size_cost.value, size_cost.low, size_cost.high))
             ),
-            size_multiple=float(min(multiples)) if multiples and size_cost is None else None,
+            size_multiple=size_multiple,
+            largest_size_bytes=largest_size,
             not_separable=tuple(f"{each.why} {each.used}" for each in found.not_separable),
         ),
     )
+
+
+def _covered(used: Sequence[SizingPoint], found: PointsFit) -> tuple[float | None, int | None]:
+    """Return up to which multiple of INITSIZE, or up to which SIZE, a fit includes the control storage for SIZE."""
+    if found.size_cost is not None or not used:
+        return None, None
+    sizes = {point.size_bytes for point in used}
+    if len(used) > 1 and len(sizes) == 1:
+        return None, sizes.pop()
+    # The smallest one, because points with a larger SIZE do not show how much of their size its controls are.
+    least = min(Fraction(point.size_bytes, point.initsize_bytes) for point in used)
+    return found.size_multiple or float(least), None
 
 
 def _ratio_counts(points: Sequence[SizingPoint]) -> tuple[RatioCount, ...]:

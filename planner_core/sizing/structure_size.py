@@ -103,6 +103,13 @@ class FittedFigures(Answer):
             "fitted to sizing answers that do not determine `size_cost`."
         ),
     ] = None
+    largest_size: Annotated[
+        Omittable[int],
+        Field(
+            alias="largest_size_bytes",
+            description="The SIZE of all sizing answers of the curve, whose control storage the base includes.",
+        ),
+    ] = None
     sources: Annotated[
         Omittable[tuple[str, ...]],
         Field(description="Origin of the sizing points, if the curve was fitted to sizing answers."),

@@ -212,15 +212,24 @@ def _refuse_endless_growth(
 
 def _refuse_larger_size(definition: Structure | System, curve: Curve, sizes: Sizes) -> None:
     """Refuse a SIZE whose control storage the sizing answers of a curve do not include."""
-    multiple = None if curve.fit is None else curve.fit.size_multiple
+    fit = curve.fit
+    if fit is None or (fit.size_multiple is None and fit.largest_size is None):
+        return
+    if fit.largest_size is not None:
+        most, known = Fraction(fit.largest_size), format_size(fit.largest_size)
+        advice = f"State SIZE of {_name_of(definition)} as {known} or less"
+    else:
+        multiple = fit.size_multiple or Fraction(1)
+        most, known = multiple * sizes.initsize_bytes, f"{float(multiple):.4g} times INITSIZE"
+        advice = f"Set size_factor to {float(multiple):.4g} or less"
     # Both sizes of a point are rounded to the storage increment, and so are those of a plan.
-    if multiple is None or sizes.size_bytes <= multiple * sizes.initsize_bytes + curve.increment_bytes:
+    if sizes.size_bytes <= most + curve.increment_bytes:
         return
     message = (
-        f"The sizing answers of curve {curve.fit.version if curve.fit else ''} have SIZE {float(multiple):.4g} times INITSIZE, but "
-        f"{_name_of(definition)} has SIZE {format_size(sizes.size_bytes)} and INITSIZE {format_size(sizes.initsize_bytes)}. z/OS takes "
-        "control storage for all of SIZE from INITSIZE, and these answers do not determine how much a larger SIZE takes. "
-        f"Set size_factor to {float(multiple):.4g} or less, or add sizing answers with a larger SIZE and fit again."
+        f"The sizing answers of curve {fit.version} have SIZE {known}, but {_name_of(definition)} has SIZE "
+        f"{format_size(sizes.size_bytes)} and INITSIZE {format_size(sizes.initsize_bytes)}. z/OS takes control storage for all of SIZE "
+        f"from INITSIZE, and these answers do not determine how much a larger SIZE takes. {advice}, or add sizing answers with a "
+        "larger SIZE and fit again."
     )
     raise PlanRefused((finding("CURVE_CANNOT_SUPPORT_PLAN", message, field="/size_factor"),))
 

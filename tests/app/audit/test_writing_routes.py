@@ -20,6 +20,7 @@ from app.audit.service import Entry, each_entry
 from app.database.session import SAFE_METHODS
 from app.scenarios.description import EXAMPLE_CHANGES
 from app.uploads import files
+from planner_core.texts.sizing_answers import values_of
 from tests.app.accounts.support import (
     PASSWORD,
     Browser,
@@ -30,7 +31,6 @@ from tests.app.accounts.support import (
     signed_in,
 )
 from tests.app.accounts.test_rights import CALCULATIONS
-from planner_core.texts.sizing_answers import values_of
 from tests.app.fits.support import ANSWERS, known_points
 from tests.app.recorded_changes import unrecorded_changes
 from tests.app.uploads.support import finish

@@ -155,6 +155,9 @@ def test_size_above_the_multiple_of_the_points_is_refused() -> None:
     # SIZE of points and plans is rounded to the storage increment of 1 MiB.
     covered = varied(curve={"fitted": 17}, structures__0__initsize="400M", structures__0__size="601M")
     assert evaluate(read_object(covered), curve=curve_of(ONE_RATIO)).structures
+    same_size = SizingAnswers(sources=(SOURCE,), largest_size_bytes=500 * MIB)
+    _, _, message = refusal(replace(ONE_RATIO, answers=same_size), structures__0__size="502M")
+    assert "have SIZE 500M, but APP1 has SIZE 502M" in message
     # A curve of allocations keeps its finding instead.
     allocations = replace(ONE_RATIO, coupling_facility="CF01", answers=None)
     assert evaluate(read_object(varied(structures__0__size="2G")), curve=curve_of(allocations)).structures
@@ -230,6 +233,10 @@ def test_fit_of_points_becomes_a_fit_that_plans_can_name() -> None:
     assert fit.answers.size_multiple == 1.5, "the smallest of the used points"
     assert fit.answers.not_separable == ("One ratio. The bundle.",)
     assert fitted_curve(version=3, fit=fit).bundle == 2000
+    same = [replace(each, size_bytes=400 * MIB) for each in points]
+    of_same = fit_of_answers(found, same, labels=("A", "B", "C"), sources=(SOURCE,), today=date(2026, 11, 27))
+    assert of_same.answers is not None
+    assert (of_same.answers.size_multiple, of_same.answers.largest_size_bytes) == (None, 400 * MIB)
 
 
 def test_fit_without_answers_has_no_member_for_them() -> None:

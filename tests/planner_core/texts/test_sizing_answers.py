@@ -268,7 +268,7 @@ _WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Z
         measured_on=st.one_of(st.none(), st.dates()),
         unrounded_from_bytes=st.none(),
         unrounded_to_bytes=st.none(),
-        count_digits=st.none(),
+        count_step=st.none(),
         measured_by=st.just("J. Doe"),
     )
 )

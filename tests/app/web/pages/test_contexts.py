@@ -171,8 +171,7 @@ SCENARIO_PAGES = (
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
 )  # fmt: skip
-NIGHT_PAGES = (
-    "/sizing-points/fit?cfcc_level=26", "/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
+NIGHT_PAGES = ("/sizing-points/fit?cfcc_level=26", "/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/app/plans/pages sends these forms."""
 OF_ACCOUNTS = {name for name in CONTEXTS if name.startswith("accounts/")}
