@@ -27,6 +27,7 @@ from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
 from app.fits import api as curves
+from app.fits import points_api as points
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
@@ -181,6 +182,7 @@ def _routers() -> list[APIRouter]:
         jobs.router,
         usage.router,
         curves.router,
+        points.router,
         forecasts.router,
         night.router,
         fleet.router,

@@ -10,6 +10,7 @@ from typing import Final
 from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAttempts, User, UserSession
 from app.audit.models import AuditEntry
 from app.database.types import Base
+from app.fits.points_models import StoredPoint
 from app.jobs.models import JobRun
 from app.nightly.models import (
     CfLevel,
@@ -36,5 +37,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
-    AuditEntry, PlanAcknowledgment, PlanApproval,
+    AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
 )  # fmt: skip

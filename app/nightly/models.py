@@ -104,9 +104,12 @@ class FitVersion(Base):
     )
 
     id: Mapped[int] = mapped_column(_KEY, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("nightly_runs.id"))
+    """The run that produced it; None for a fit of sizing answers."""
     scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
-    """Coupling facility and CFCC level as one key, such as CF01@25, or CF01@? if the level is not known."""
+    """Coupling facility and CFCC level as one key, such as CF01@25, or CF01@? if the level is not known. Fits of sizing
+    answers have the scope answers@26.
+    """
     coupling_facility: Mapped[str] = mapped_column(String(8))
     cfcc_level: Mapped[int | None] = mapped_column(Integer)
     state: Mapped[str] = mapped_column(String(12))

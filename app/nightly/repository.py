@@ -220,9 +220,14 @@ def page_of_curves(
     return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
 
 
-def current_curves(session: Session) -> Sequence[FitVersion]:
-    """Return the last accepted fit of each coupling facility and CFCC level, sorted by name."""
+def current_curves(session: Session, *, of_runs: bool = False) -> Sequence[FitVersion]:
+    """Return the last accepted fit of each coupling facility and CFCC level, sorted by name.
+
+    Fits of sizing answers are first, unless `of_runs` excludes them.
+    """
     query = select(FitVersion).where(FitVersion.is_current)
+    if of_runs:
+        query = query.where(FitVersion.run_id.is_not(None))
     return session.scalars(query.order_by(FitVersion.coupling_facility, FitVersion.cfcc_level)).all()
 
 
@@ -256,8 +261,12 @@ def unmark_current(session: Session, scope: str) -> None:
 
 
 def newest_curves(session: Session) -> Sequence[FitVersion]:
-    """Return the newest fit of every coupling facility, accepted or not."""
-    newest = select(func.max(FitVersion.id)).group_by(FitVersion.coupling_facility)
+    """Return the newest fit of every coupling facility, accepted or not; fits of sizing answers are of none."""
+    newest = (
+        select(func.max(FitVersion.id))
+        .where(FitVersion.run_id.is_not(None))
+        .group_by(FitVersion.coupling_facility)
+    )
     query = select(FitVersion).where(FitVersion.id.in_(newest))
     return session.scalars(query.order_by(FitVersion.coupling_facility)).all()
 

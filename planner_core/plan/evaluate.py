@@ -67,7 +67,8 @@ def _evaluate(document: PlanDocument, curve: Curve | None, purpose: Purpose) -> 
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
         document=document,
-        curve=highest.curve,
+        # The curve of a structure may include the control storage for its own SIZE.
+        curve=curve or highest.curve,
         structures=structures,
         allocation=placed.allocation,
         findings=findings,

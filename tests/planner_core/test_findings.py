@@ -692,6 +692,7 @@ ASKED_APART = {
     "SIZE_BELOW_BASE",
     "RESERVE_DOES_NOT_FIT",
     "CURVE_NOT_ACCEPTED",
+    "CURVE_CANNOT_SUPPORT_PLAN",
     "FITTED_CURVE_IN_USE",
     "FITTED_CURVE_OF_OTHER_LEVEL",
 }
@@ -700,6 +701,7 @@ TESTS = Path(__file__).parents[1]
 FOLDERS_OF_OTHER_QUESTIONS = (
     "app/clusters",
     "app/events",
+    "app/fits",
     "app/running",
     "app/scenarios",
     "planner_core/clusters",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
 from app.database.engine import Database
+from app.fits import points
 from app.jobs.models import JobRun, JobState
 from app.nightly import results
 from app.nightly.models import FitVersion, StoredForecast, Trigger
@@ -17,11 +18,28 @@ from app.nightly.results import Result
 from app.nightly.service import queue
 from planner_core.contracts.files import parsed
 from planner_core.contracts.nightly import NightlyResult
+from planner_core.texts.sizing_answers import NamedPoint, read_points
 
 AT = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 MADE_ON = date(2026, 11, 20)
 MIB = 1024 * 1024
 QSG, STRUCTURE = "SQ03", "APPLICATION1"
+
+
+class PointCosts(NamedTuple):
+    """Costs in bytes, from which answers are computed."""
+
+    base: float = 22 * MIB
+    entry: float = 323.0
+    element: float = 312.0
+    size: float = 0.004
+
+
+GRID = (
+    (100, 6, 1.0), (100, 6, 2.0), (400, 6, 1.0), (400, 2, 1.5), (1000, 6, 2.0), (1000, 2, 1.0), (1000, 20, 1.0), (4000, 6, 1.5),
+    (4000, 2, 2.0), (4000, 20, 2.0),
+)  # fmt: skip
+"""INITSIZE, ratio and SIZE of ten sizings that separate all costs."""
 
 
 # ---- fits ------------------------------------------------------------------------------------------------------------
@@ -283,3 +301,43 @@ def forecast_ids(database: Database) -> list[int]:
     """Return the numbers of all forecasts."""
     with database.session(writes=False) as session:
         return list(session.scalars(select(StoredForecast.id).order_by(StoredForecast.id)))
+
+
+# ---- sizing points ---------------------------------------------------------------------------------------------------
+
+ANSWERS = """\
+cfcc_level,structure_type,ratio,size,initsize,entries,elements,origin,release,measured_by,measured_on
+26,application,1:6,200M,100M,32143,192853,zosmf,z/OS 3.1,J. Doe,2026-11-03
+26,application,1:6,400M,200M,80000,480000,zosmf,z/OS 3.1,J. Doe,2026-11-03
+26,application,1:6,800M,400M,175000,1050000,zosmf,z/OS 3.1,J. Doe,2026-11-03
+"""
+"""Invented answers for CFCC level 26, at one ratio and with SIZE twice INITSIZE."""
+
+
+def answers_of(costs: PointCosts, *, rows: Iterable[tuple[int, int, float]] = GRID) -> str:
+    """Return answers as CSV whose INITSIZE, in MiB, follows exactly from known costs.
+
+    Args:
+        costs: Base, costs of an entry, an element and SIZE.
+        rows: INITSIZE [MiB], elements for each entry, and SIZE as a multiple of INITSIZE.
+    """
+    lines = [ANSWERS.partition("\n")[0]]
+    for mib, ratio, multiple in rows:
+        initsize = mib * MIB
+        room = initsize - costs.base - costs.size * initsize * multiple
+        entries = int(room / (costs.entry + ratio * costs.element))
+        lines.append(
+            f"26,application,1:{ratio},{round(mib * multiple * 1024)},{mib}M,{entries},{entries * ratio},zosmf,z/OS 3.1,J. Doe,2026-11-03"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def known_points() -> tuple[NamedPoint, ...]:
+    """Return the points of ANSWERS."""
+    return read_points(ANSWERS).points
+
+
+def store_points(database: Database, text: str = ANSWERS) -> None:
+    """Store points."""
+    with database.session(writes=True) as session:
+        points.add(session, read_points(text).points)

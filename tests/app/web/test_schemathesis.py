@@ -29,7 +29,7 @@ from app.whatif.questions import QUESTIONS
 from planner_core.document.reading import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import ROLES, add_token, add_user, app_with_accounts, signed_in
-from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
 from tests.app.uploads.support import finish, post_file
 from tests.app.usage.support import store, ten_days
 from tests.app.web.support import SQ03, call
@@ -47,7 +47,8 @@ SEARCH = "/api/v1/search"
 UPLOAD_FILES = "/api/v1/upload-files"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 ACCOUNT, TOKENS, USERS = "/api/v1/account", "/api/v1/account/tokens", "/api/v1/users"
-NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
+POINTS = "/api/v1/sizing-points"
+NIGHT = ("/api/v1/curves", POINTS, "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
 RUNNING = ("lint", "merge", "diff", "plan-from-running")
 WHAT_IF = [("POST", f"/api/v1/whatif/{question.verb}") for question in QUESTIONS]
@@ -91,6 +92,10 @@ OPERATIONS = [
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
     ("GET", "/api/v1/fleet"),
     *(("GET", f"/api/v1/forecasts{part}") for part in ("", "/{qsg}/{structure}")),
+    *((method, POINTS) for method in ("GET", "POST")),
+    *((method, f"{POINTS}/fit") for method in ("GET", "POST")),
+    ("GET", f"{POINTS}/advice"),
+    ("DELETE", f"{POINTS}/{{number}}"),
     ("GET", CF_LEVELS),
     *((method, f"{CF_LEVELS}/{{coupling_facility}}") for method in ("PUT", "DELETE")),
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
@@ -125,6 +130,7 @@ HAS_BODY = [
     ("PATCH", f"{USERS}/{{name}}"),
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
+    ("POST", POINTS),
     ("POST", "/api/v1/events/simulate"),
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
@@ -180,6 +186,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with app.state.database.session(writes=True) as session:
         scenarios.save(session, STORED_NAME, SCENARIO, worked)
     store(app, ten_days(days=2))
+    store_points(app.state.database)
     store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     upload = post_file(app, "text").json()
     finish(app, upload["job"]["id"])
