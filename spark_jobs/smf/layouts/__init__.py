@@ -70,6 +70,8 @@ class FieldLayout(_Strict):
     none: int | None = None
     """The value that means a missing value."""
     values: dict[str, str] = {}
+    needs_statistics: bool = False
+    """Whether the field is valid only in records with statistics of the coupling facility (R744FNOHW)."""
     unit: str = ""
     meaning: str
     formatter: str = ""

@@ -89,8 +89,15 @@ def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
     yield from rmf(number)
 
 
-def rmf(number: int) -> list[bytes]:
-    """Return a record 74-4, broken into pieces."""
+def rmf(number: int, *, system: str = "SYSA", lacks_statistics: bool = False) -> list[bytes]:
+    """Return a record 74-4, broken into pieces.
+
+    A system without statistics of the coupling facility writes undefined values for sizes and entries.
+    """
+    undefined = {
+        "entries_in_use": 9, "entries_total": 1, "elements_in_use": 9, "elements_total": 1, "size_bytes": 4096,
+        "size_max_bytes": 0, "size_min_bytes": 2**40, "is_duplexed": True,
+    }  # fmt: skip
     structures = [
         {
             "xcf_structure": f"SQ03{structure}",
@@ -106,15 +113,17 @@ def rmf(number: int) -> list[bytes]:
             "sync_requests": 500.0 + number,
             "policy_size_bytes": 2**30,
             "is_active_instance": True,
+            **(undefined if lacks_statistics else {}),
         }
         for structure in STRUCTURES
     ]
+    facility = {"coupling_facility": "CF01", "sysplex": "PLEX1", "system_name": system}
     rows: dict[str, list[dict[str, Any]]] = {
-        "r744_cf": [{"coupling_facility": "CF01", "sysplex": "PLEX1", "system_name": "SYSA"}],
+        "r744_cf": [facility | {"lacks_statistics": lacks_statistics}],
         "r744_storage": [{"total_bytes": 2**36, "free_bytes": 2**35}],
         "r744_structure": structures,
     }
-    return rmf_record(header("SYSA", "", number), rows, piece_bytes=1200)
+    return rmf_record(header(system, "", number), rows, piece_bytes=1200)
 
 
 def write(

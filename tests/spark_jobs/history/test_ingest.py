@@ -18,8 +18,9 @@ from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import IngestReport
 from spark_jobs import ingest
 from spark_jobs.history import rows
+from spark_jobs.history.hours import roll_up
 from spark_jobs.history.places import Folder
-from spark_jobs.history.rows import Batches, GroupMap, Mapped
+from spark_jobs.history.rows import NO_STATISTICS, Batches, GroupMap, Mapped
 from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.java import JavaNotFoundError
@@ -194,6 +195,40 @@ def test_rmf_days_are_rolled_up_again_when_their_group_becomes_known(run: Run, t
     assert "2026-11-22" in said.file["days"]
     again = run(dumps.write(tmp_path / "more.smf", range(102, 104)), *GROUPS)
     assert "2026-11-20" not in again.file["days"], "the group is no news"
+
+
+def test_limits_come_from_the_system_with_statistics_of_the_coupling_facility(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    rmf = tmp_path / "rmf.smf"
+    head = dumps.header("SYSA", "", 0)
+    others = [dumps.rmf(0, system=system, lacks_statistics=True) for system in ("SYSB", "SYSC")]
+    rmf.write_bytes(
+        dump([plain_record(2, head), *others[0], *dumps.rmf(0), *others[1], plain_record(3, head)])
+    )
+    assert run(rmf).code == 0
+    assert run(dumps.write(tmp_path / "mq.smf", [9]), *GROUPS).code == 0
+    rows = [row for row in History.open(url).read("structure_usage").to_pylist() if row["sysplex"]]
+    rows = [row for row in rows if row["structure"] == "APPLICATION1" and row["interval_end"].hour == 0]
+    limits = ("entries_in_use", "entries_total", "elements_in_use", "elements_total")
+    sizes = ("size_bytes", "size_max_bytes", "size_min_bytes")
+    by_system = {row["system_id"]: [row[name] for name in (*limits, *sizes)] for row in rows}
+    assert by_system == {
+        "SYSA": [1100, 5000, 6100, 30_000, 2**29, 2**30, 2**28],
+        "SYSB": [None] * 7,
+        "SYSC": [None] * 7,
+    }
+    assert {(row["in_use_kind"], row["status"], row["note"]) for row in rows} == {
+        ("at_end", None, None),
+        (None, None, NO_STATISTICS),
+    }
+    hours = [line for line in roll_up(History.open(url)) if line.get("structure") == "APPLICATION1"]
+    (hour,) = [line for line in hours if line["event"] == "structure_hour" and "T00" in line["hour"]]
+    assert [hour[name] for name in ("entries_in_use_max", "entries_total", "elements_total", *sizes)] == [
+        1100, 5000, 30_000, 2**29, 2**30, 2**28,
+    ]  # fmt: skip
+    assert hour["sync_requests"] == 3 * 500, "each system counts its own requests"
+    assert hour["is_duplexed"] is False
 
 
 def test_queue_manager_in_no_group_is_skipped(run: Run, url: str, tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ class RowMaker:
         return row
 
     def facility(self, structures: int) -> dict[str, list[dict[str, Any]]]:
-        """Return rows of all r744 tables for one record."""
-        cf = self.row("r744_cf")
+        """Return rows of all r744 tables for one record with statistics of the coupling facility."""
+        cf = self.row("r744_cf") | {"lacks_statistics": False}
         shared = {column: cf[column] for column in ("sysplex", "system_name", "coupling_facility")}
         return {
             "r744_cf": [cf],
