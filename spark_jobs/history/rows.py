@@ -197,6 +197,7 @@ COLUMNS: dict[str, Sequence[str]] = {
         *_QQST.values(),
         *(name for names in _QQST_SUMS.values() for name in names),
     ),
+    "qcct": ("record",),
     "wq": (*COMMON, *_WQ.values(), *(name for names in _WQ_SUMS.values() for name in names)),
     "r744_structure": (
         *COMMON,
@@ -211,7 +212,8 @@ COLUMNS: dict[str, Sequence[str]] = {
     "r744_cf": ("record", "coupling_facility", "lacks_statistics"),
     "r744_scm": ("record",),
 }
-"""The columns that the history needs from each table of the decoder; reading fewer is faster."""
+"""The columns that the history needs from each table of the decoder; reading fewer is faster. The groups in qcct are read with
+the index of the dump, before all rows."""
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
 GroupMap = Mapping[tuple[str, str], str]

@@ -41,6 +41,7 @@ LAYOUT_IDS = (
     "qest",
     "qesd",
     "qqst",
+    "qcct",
     "wq",
     "wtid",
     "r744_product",

@@ -50,6 +50,15 @@ def wq(number: int, queue: str, **values: Any) -> dict[str, Any]:  # noqa: ANN40
     }
 
 
+def chinit(number: int, system: str, manager: str, *groups: str | None) -> list[bytes]:
+    """Return records 115-231 of a channel initiator, one for each group; None or an empty name means no group."""
+    head = header(system, manager, number)
+    return [
+        mq_record("115-231", head, {"qcct": [{"chinit_job": f"{manager}CHIN", "chinit_qsg": group}]})
+        for group in groups
+    ]
+
+
 def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
     """Return all records of one interval: two queue managers, their tasks, and RMF's of the coupling facility."""
     for manager, (system, name) in enumerate(MANAGERS):
@@ -127,13 +136,19 @@ def rmf(number: int, *, system: str = "SYSA", lacks_statistics: bool = False) ->
 
 
 def write(
-    path: Path, numbers: Sequence[int], *, qsg: str | None = None, framing: Framing | None = None
+    path: Path,
+    numbers: Sequence[int],
+    *,
+    qsg: str | None = None,
+    framing: Framing | None = None,
+    more: Sequence[bytes] = (),
 ) -> Path:
-    """Write a dump of these intervals, with the records that begin and end a dump."""
+    """Write a dump of these intervals, with the records that begin and end a dump, and with more records at its end."""
     first = header("SYSA", "", numbers[0])
     records = [plain_record(2, first)]
     for number in numbers:
         records += interval(number, qsg=qsg)
+    records += more
     records.append(plain_record(3, first))
     path.write_bytes(dump(records, framing))
     return path
