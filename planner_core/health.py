@@ -291,8 +291,8 @@ class Balance(Answer):
 class StructureHealth(Answer):
     """The health of one structure in the last days of its group's records."""
 
-    qsg: str
-    structure: str
+    qsg: Annotated[str, Field(min_length=1, max_length=4)]
+    structure: Annotated[str, Field(min_length=1, max_length=16)]
     first_day: date
     last_day: date
     measures: tuple[HealthFigures, ...]
@@ -301,6 +301,15 @@ class StructureHealth(Answer):
         Field(description="Null if fewer than 28 days were measured, or if it was hardly used."),
     ] = None
     is_simulated: bool = False
+
+    @property
+    def warnings(self) -> tuple[HealthFigures, ...]:
+        """Return the measures that are reported as warnings."""
+        return tuple(
+            each
+            for each in self.measures
+            if each.state == "above_limit" and each.guideline.code and each.guideline.severity == "warning"
+        )
 
 
 def balancing_ratio(entries: int, elements: int) -> tuple[int, int]:
