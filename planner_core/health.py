@@ -243,17 +243,27 @@ class HealthFigures(Answer):
         return f"{count}; {self.worst_words}." if self.worst_words else f"{count}."
 
     @property
+    def worst_value(self) -> str:
+        """Return the worst value with its unit; empty if no interval was judged."""
+        return "" if self.worst is None else self.guideline.written(self.worst)
+
+    @property
+    def place(self) -> str:
+        """Return the reporter of the worst interval, and the coupling facility or queue."""
+        parts = (
+            self.reporter,
+            f"coupling facility {self.coupling_facility}" if self.coupling_facility else None,
+            f"queue {self.queue}" if self.queue else None,
+        )
+        return ", ".join(part for part in parts if part)
+
+    @property
     def worst_words(self) -> str:
         """Return the worst interval in words; empty if none was judged, or if there was nothing to count."""
         if self.worst is None or self.worst_at is None or (self.guideline.is_count and not self.worst):
             return ""
-        where = [
-            *([self.reporter] if self.reporter else []),
-            *([f"coupling facility {self.coupling_facility}"] if self.coupling_facility else []),
-            *([f"queue {self.queue}"] if self.queue else []),
-        ]
-        place = f" ({', '.join(where)})" if where else ""
-        return f"the worst had {self.guideline.written(self.worst)} and ended at {self.worst_at:%Y-%m-%d %H:%M} UTC{place}"
+        place = f" ({self.place})" if self.place else ""
+        return f"the worst had {self.worst_value} and ended at {self.worst_at:%Y-%m-%d %H:%M} UTC{place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
