@@ -1,6 +1,6 @@
 """The health of structures in the last days, as the last nightly run judged it.
 
-Revises: c3b8e6a1d4f7.
+Revises: b5c1d8e4a2f7.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "f6a2c8d4b1e9"
-down_revision = "c3b8e6a1d4f7"
+down_revision = "b5c1d8e4a2f7"
 branch_labels = None
 depends_on = None
 

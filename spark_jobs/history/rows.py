@@ -96,7 +96,12 @@ _QESD = {
         "other_read_us",
         "is_encrypted",
     )
-} | {"pages_written": "write_pages", "pages_read": "read_pages", "other_pages_read": "other_read_pages"}
+} | {
+    "pages_written": "write_pages",
+    "pages_read": "read_pages",
+    "other_pages_read": "other_read_pages",
+    "buffer_requests": "buffer_gets",
+}
 _QQST = {
     "queue": "queue",
     "structure": "cf_structure",
@@ -130,6 +135,8 @@ _WQ = {
     "put_size_max_bytes": "put_bytes_max",
     "gets": "gets",
     "get_bytes": "get_bytes",
+    "get_readlists": "cf_get_readlist_requests",
+    "get_moves": "cf_get_move_requests",
     "get_size_min_bytes": "get_bytes_min",
     "get_size_max_bytes": "get_bytes_max",
     "expired": "expired",
@@ -158,6 +165,8 @@ _SREQ = {
         "async_requests",
         "async_us",
         "changed_requests",
+        "queued_requests",
+        "queued_us",
     )
 }
 _SREQ_FLAGS = {

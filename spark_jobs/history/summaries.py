@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-RULES = 1
+RULES = 2
 """The version of the rules and columns; sums by other rules are ignored, and the rows are read instead."""
 PREFIX = f"cfplan.{RULES}.{REDUCTION}."
 SPANS = "spans"
