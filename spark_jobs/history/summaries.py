@@ -49,7 +49,7 @@ SUMS_OF: dict[str, tuple[str, ...]] = {
     STRUCTURE_USAGE: (HOURS, PLACEMENTS, STATES, JUDGED),
     ALLOCATION: (HOURS, PLACEMENTS, STATES, POLICIES),
     SMDS_USAGE: (HOURS, STATES, JUDGED),
-    QUEUE_USAGE: (HOURS, STATES),
+    QUEUE_USAGE: (HOURS, STATES, JUDGED),
 }
 """The sums of each table. `hours` and `placements` are merged to roll-ups, the others to daily statistics."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner_core.health import Measure, guidelines, least_requests
-from spark_jobs.history.schema import SMDS_USAGE, STRUCTURE_USAGE
+from spark_jobs.history.schema import QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 
 LARGEST = 2**48
 """Larger figures are not plausible in one record; they are ignored, so that nothing below overflows."""
@@ -66,11 +66,13 @@ MEASURED: Mapping[str, tuple[MeasuredColumns, ...]] = {
         MeasuredColumns("sync_time", "74-4", ("sync_us",), ("sync_requests",), reporter="system_id"),
         MeasuredColumns("async_time", "74-4", ("async_us",), ("async_requests",), reporter="system_id"),
         MeasuredColumns("changed", "74-4", ("changed_requests",), _REQUESTS, reporter="system_id"),
+        MeasuredColumns("delayed", "74-4", ("queued_requests",), _REQUESTS, reporter="system_id"),
     ),
     SMDS_USAGE: (
         MeasuredColumns("pool_waits", "115-2", ("pool_waits",)),
         MeasuredColumns("buffer_waits", "115-2", ("buffer_waits",)),
     ),
+    QUEUE_USAGE: (MeasuredColumns("read_lists", "116", ("get_readlists",), ("get_moves",)),),
 }
 """The measures of each table of the history."""
 

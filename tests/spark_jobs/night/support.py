@@ -82,7 +82,7 @@ def r744(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
         "coupling_facility": "CF01", "allocated_at": MIDNIGHT - 30 * DAY, "in_use_kind": "at_end", "size_bytes": 512 * MIB,
         "size_max_bytes": 1024 * MIB, "entries_total": 200_000, "elements_total": 1_200_000, "entries_in_use": 900,
         "elements_in_use": 5500, "sync_requests": 1000, "sync_us": 20_000, "async_requests": 500, "async_us": 100_000,
-        "changed_requests": 15, **values,
+        "changed_requests": 15, "queued_requests": 15, **values,
     }  # fmt: skip
 
 
@@ -108,7 +108,8 @@ def wq(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values: o
     """Return usage of a queue by one task."""
     return {
         **qqst(end, queue, structure), "source": "116-1 WQ", "piece": 10_000, "correlation": "0" * 32,
-        "opened_at": end - HOUR, "open_queue": queue, "puts_to_waiting_getter": 3, **values,
+        "opened_at": end - HOUR, "open_queue": queue, "puts_to_waiting_getter": 3, "get_readlists": 100,
+        "get_moves": 90, **values,
     }  # fmt: skip
 
 
