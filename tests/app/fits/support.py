@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -237,7 +237,11 @@ def daily(
 
 
 def health_json(
-    *, qsg: str = QSG, structure: str = STRUCTURE, is_simulated: bool = False, **measures: dict[str, Any]
+    measures: Mapping[str, dict[str, Any]],
+    *,
+    qsg: str = QSG,
+    structure: str = STRUCTURE,
+    is_simulated: bool = False,
 ) -> dict[str, Any]:
     """Return the health of a structure; measures without figures are not measured."""
     usual = {

@@ -26,7 +26,7 @@ def measured(own_app: FastAPI) -> FastAPI:
 
 @pytest.fixture
 def judged(measured: FastAPI) -> FastAPI:
-    store_night(measured.state.database, health=[health_json(**TROUBLE)])
+    store_night(measured.state.database, health=[health_json(TROUBLE)])
     return measured
 
 
@@ -110,7 +110,7 @@ def test_file_has_a_line_for_every_measure(judged: FastAPI) -> None:
 
 
 def test_next_run_replaces_the_health_of_all_structures(judged: FastAPI) -> None:
-    store_night(judged.state.database, health=[health_json(structure="OTHER")])
+    store_night(judged.state.database, health=[health_json({}, structure="OTHER")])
     assert get(judged, REST).status == 404
 
 
@@ -131,5 +131,5 @@ def test_overview_leaves_out_remarks_and_simulated_structures(
     figures = (
         TROUBLE if is_simulated else {"pool_waits": TROUBLE["pool_waits"], "sync_time": TROUBLE["sync_time"]}
     )
-    store_night(measured.state.database, health=[health_json(is_simulated=is_simulated, **figures)])
+    store_night(measured.state.database, health=[health_json(figures, is_simulated=is_simulated)])
     assert "Show its health" not in html(measured, "/").text

@@ -183,7 +183,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         curves=[fit_json()],
         forecasts=[forecast_json()],
         days=daily(),
-        health=[health_json(**TROUBLE)],
+        health=[health_json(TROUBLE)],
     )
     upload = post_file(app, "text").json()
     finish(app, upload["job"]["id"])

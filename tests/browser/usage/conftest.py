@@ -17,6 +17,6 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of an application with ten days of usage."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     store(app, ten_days())
-    store_night(app.state.database, health=[health_json(**TROUBLE)])
+    store_night(app.state.database, health=[health_json(TROUBLE)])
     with served(app) as address:
         yield address

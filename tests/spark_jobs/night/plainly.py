@@ -139,13 +139,12 @@ def _queues(rows: list[Row]) -> list[Row]:
 def _judged(table: str, row: Row) -> list[Row]:
     found = []
     for each in MEASURED[table]:
-        part, whole = (
-            sum(row[name] for name in names) if all(_is_plausible(row[name]) for name in names) else None
-            for names in (each.parts, each.wholes)
-        )
+        if not all(_is_plausible(row[name]) for name in (*each.parts, *each.wholes)):
+            continue
+        part, whole = (sum(row[name] for name in names) for names in (each.parts, each.wholes))
         whole = whole if each.wholes else 1
         reporter = row[each.reporter]
-        if not row["source"].startswith(each.family) or None in (part, whole, reporter):
+        if not row["source"].startswith(each.family) or reporter is None:
             continue
         level = level_of(each.measure, part, whole)
         value = min(100 * guidelines()[each.measure].scale * part // max(whole, 1), 2**31 - 1)
