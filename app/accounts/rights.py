@@ -93,6 +93,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/usage/structures
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
+        GET /api/v1/usage/structures/{qsg}/{structure}/health
         GET /api/v1/usage/structures/{qsg}/{structure}/queue
         POST /api/v1/usage/plan-document
         GET /api/v1/curves
@@ -179,6 +180,7 @@ _TABLE: Mapping[Right, str] = {
         GET /usage.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
+        GET /usage/{qsg}/{structure}/health.csv
         GET /usage/{qsg}/{structure}/queues.csv
         GET /usage/{qsg}/{structure}/queue
         GET /usage/{qsg}/{structure}/queue.csv

@@ -22,7 +22,6 @@ from planner_core.sizing.depth_advice import (
     QueueAdvice,
     QueuesTogether,
     QueueThresholds,
-    Thresholds,
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.sizing.filling_alone import FillingsAlone

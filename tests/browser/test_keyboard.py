@@ -44,6 +44,7 @@ FILES = {
     "/nights.csv",
     "/plans/{name}/scenarios.csv",
     "/usage/{qsg}/{structure}/usage.csv",
+    "/usage/{qsg}/{structure}/health.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
     "/curves/{version}/points.csv",

@@ -29,7 +29,15 @@ from app.whatif.questions import QUESTIONS
 from planner_core.document.reading import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import ROLES, add_token, add_user, app_with_accounts, signed_in
-from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
+from tests.app.fits.support import (
+    TROUBLE,
+    daily,
+    fit_json,
+    forecast_json,
+    health_json,
+    store_night,
+    store_points,
+)
 from tests.app.uploads.support import finish, post_file
 from tests.app.usage.support import store, ten_days
 from tests.app.web.support import SQ03, call
@@ -77,7 +85,7 @@ OPERATIONS = [
     *(("GET", f"{STORED}/scenarios/{part}") for part in ("compare", "{scenario}/report")),
     *(
         ("GET", f"{USAGE}/{part}")
-        for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/queues", "/queue")))
+        for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/health", "/queues", "/queue")))
     ),
     ("POST", f"{USAGE}/plan-document"),
     *((method, UPLOADS) for method in ("GET", "POST")),
@@ -187,7 +195,13 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scenarios.save(session, STORED_NAME, SCENARIO, worked)
     store(app, ten_days(days=2))
     store_points(app.state.database)
-    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    store_night(
+        app.state.database,
+        curves=[fit_json()],
+        forecasts=[forecast_json()],
+        days=daily(),
+        health=[health_json(TROUBLE)],
+    )
     upload = post_file(app, "text").json()
     finish(app, upload["job"]["id"])
     for role in ROLES:
