@@ -115,6 +115,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/cluster/load
         POST /api/v1/cluster/explain
         POST /api/v1/whatif/filling
+        POST /api/v1/whatif/survival
         POST /api/v1/whatif/thresholds
         POST /api/v1/whatif/recovery
         POST /api/v1/whatif/smds-job
@@ -144,6 +145,7 @@ _TABLE: Mapping[Right, str] = {
         GET /plans/{name}/versions/{number}/structures/{structure}
         GET /plans/{name}/versions/{number}/structures/{structure}/explanations
         GET /plans/{name}/versions/{number}/structures/{structure}/filling
+        GET /plans/{name}/versions/{number}/structures/{structure}/survival
         GET /plans/{name}/versions/{number}/structures/{structure}/thresholds
         GET /plans/{name}/versions/{number}/print
         GET /plans/{name}/versions/{number}/files/{file}
@@ -196,6 +198,7 @@ _TABLE: Mapping[Right, str] = {
         GET /events/read
         POST /events/read
         GET /whatif
+        GET /whatif/survival
         GET /whatif/thresholds
         GET /whatif/filling
         GET /whatif/cf-loss
