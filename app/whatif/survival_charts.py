@@ -7,7 +7,8 @@ from app.web.charts import Band, Chart, Line, Mark, Origin
 from planner_core.whatif.survival import Survival, SurvivalCurve, SurvivalPoint, percent
 
 _FULL = 100
-_MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, 1440, 2880)
+_MOST_ROWS = 16
+_MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880)
 
 
 def survival_chart(found: Survival) -> Chart | None:
@@ -45,10 +46,15 @@ def survival_chart(found: Survival) -> Chart | None:
 
 
 def chosen_points(curve: SurvivalCurve) -> tuple[SurvivalPoint, ...]:
-    """Return the points of a curve for a table, up to the first length that no outage survives."""
-    ends = next((at for at, each in enumerate(curve.series) if not each.probability), len(curve.series))
-    asked = curve.asked.minutes
-    return tuple(each for at, each in enumerate(curve.series) if at <= ends or each.minutes <= asked)
+    """Return the points of a curve for a table: the requested length, and round ones up to where none is survived."""
+    asked, last = curve.asked.minutes, curve.series[-1].minutes
+    ends = next((each.minutes for each in curve.series if not each.probability), last)
+    step = next((each for each in _MINUTES if ends / each <= _MOST_ROWS), _MINUTES[-1])
+    return tuple(
+        each
+        for each in curve.series
+        if each.minutes == asked or (0 < each.minutes <= ends + step and not each.minutes % step)
+    )
 
 
 def _points(curve: SurvivalCurve) -> tuple[tuple[float, float], ...]:

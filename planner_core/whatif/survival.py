@@ -72,7 +72,7 @@ _DAYS_PER_YEAR = 365
 _COUNTS_OF_DAY = (24, 48, 72, 96, 144, 288)
 _MOST_DAYS_GIVEN = 31
 _MILLION = 10**6
-_STEPS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720)
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720)
 
 
 @dataclass(frozen=True, slots=True)
@@ -647,11 +647,23 @@ class _Survival:
     def _curves(
         self, offloading: FillTimes | None, plain: FillTimes
     ) -> tuple[SurvivalCurve | None, SurvivalCurve]:
-        minutes = _grid(self.minutes, (offloading or plain).longest(0.01) or float(LONGEST_MINUTES))
-        without = self._curve(plain, (), minutes)
-        return None if offloading is None else self._curve(offloading, self.rules, minutes), without
+        grid = _grid(self.minutes, (offloading or plain).longest(0.01) or float(LONGEST_MINUTES))
+        longest = [_longest(each) for each in (offloading, plain) if each is not None]
+        # A steep part of a curve lies between two points of the grid, and begins or ends at one of these.
+        edges = {each.minutes for one in longest for each in one if each.minutes is not None}
+        minutes = sorted({*grid, *(each for each in edges if each <= grid[-1])})
+        without = self._curve(plain, (), minutes, longest[-1])
+        if offloading is None:
+            return None, without
+        return self._curve(offloading, self.rules, minutes, longest[0]), without
 
-    def _curve(self, times: FillTimes, rules: tuple[Rule, ...], minutes: Sequence[float]) -> SurvivalCurve:
+    def _curve(
+        self,
+        times: FillTimes,
+        rules: tuple[Rule, ...],
+        minutes: Sequence[float],
+        longest: tuple[SurvivedOutage, ...],
+    ) -> SurvivalCurve:
         def point(at: float) -> SurvivalPoint:
             found = times.estimate(
                 at,
@@ -660,11 +672,7 @@ class _Survival:
             )
             return _point(at, found)
 
-        longest = []
-        for share in _SHARES:
-            lasts = times.longest(share / _FULL)
-            longest.append(SurvivedOutage(share, None if lasts is None else math.floor(lasts * 10) / 10))
-        return SurvivalCurve(rules, point(self.minutes), tuple(map(point, minutes)), tuple(longest))
+        return SurvivalCurve(rules, point(self.minutes), tuple(map(point, minutes)), longest)
 
     def _size_kib(self) -> int | None:
         sizes = self.structure.sizes
@@ -875,6 +883,15 @@ def _yearly(per_30_days: float) -> float:
 
 def _per_day(percent_per_year: float) -> float:
     return math.log1p(percent_per_year / _FULL) / _DAYS_PER_YEAR
+
+
+def _longest(times: FillTimes) -> tuple[SurvivedOutage, ...]:
+    """Return the longest outages that are survived with some probabilities."""
+    found = []
+    for share in _SHARES:
+        lasts = times.longest(share / _FULL)
+        found.append(SurvivedOutage(share, None if lasts is None else math.floor(lasts * 10) / 10))
+    return tuple(found)
 
 
 def _point(minutes: float, found: Estimate) -> SurvivalPoint:
