@@ -63,7 +63,9 @@ def losses(
         at: Whether structures are counted with INITSIZE or with SIZE.
     """
     plans = [(document.qsg, document), *others]
-    return losses_of([(name, evaluate(each, curves, compares=False, purpose="sizes")) for name, each in plans], at=at)
+    return losses_of(
+        [(name, evaluate(each, curves, compares=False, purpose="sizes")) for name, each in plans], at=at
+    )
 
 
 def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, PlanDocument]]:

@@ -524,19 +524,18 @@ class QueueAdvisor:
             Fraction(point.share, point.q) * self.load.bundles_in_initsize * seconds
             for point in levels(filled, self.action_percent, self.threshold_percent)
         )
-        first = min(
-            (
-                (Fraction(high, counts[place]), each.name)
-                for place, each in enumerate(advice)
-                if place in growing
-                and (high := each.force.high_at) is not None
-                and self.structure.queues[place].qdphiev != "DISABLED"
-            ),
-            default=None,
-        )
+        first: tuple[int, int, str] | None = None
+        for place in growing:
+            each, speed = advice[place], counts[place]
+            high = each.force.high_at
+            if high is None or self.structure.queues[place].qdphiev == "DISABLED":
+                continue
+            # high / speed, compared without fractions; of equal times, that of the first name counts.
+            if first is None or (high * first[1], each.name) < (first[0] * speed, first[2]):
+                first = high, speed, each.name
         return JointLead(
-            first_queue=first[1] if first else None,
-            first_high=first[0] * seconds if first else None,
+            first_queue=first[2] if first else None,
+            first_high=Fraction(first[0], first[1]) * seconds if first else None,
             to_action=to_action,
             to_full_threshold=to_threshold,
             to_full=to_full,
