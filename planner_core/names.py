@@ -23,6 +23,9 @@ _SHOWN_CHARACTERS: Final = 60
 _QSG = re.compile(r"[A-Z][A-Z0-9$#@]{0,3}")
 QUEUE_MANAGER_PATTERN: Final = r"[A-Z$#@][A-Z0-9$#@]{0,3}"
 _QUEUE_MANAGER = re.compile(QUEUE_MANAGER_PATTERN)
+SYSTEM_PATTERN: Final = r"[A-Z0-9$#@]{1,4}"
+"""A system's SMF identifier (SID): 1 to 4 characters."""
+_SYSTEM = re.compile(SYSTEM_PATTERN)
 _CFSTRUCT = re.compile(r"[A-Z][A-Z0-9]{0,11}")
 CF_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _CF = re.compile(CF_PATTERN)
@@ -65,6 +68,11 @@ def queue_manager(value: str) -> str:
         value,
         "a z/OS queue manager name has 1 to 4 characters A-Z 0-9 $ # @, not starting with a digit",
     )
+
+
+def system(value: str) -> str:
+    """Check a system's SMF identifier: 1 to 4 characters."""
+    return _check(_SYSTEM, value, "a system has an SMF identifier of 1 to 4 characters A-Z 0-9 $ # @")
 
 
 def cfstruct(value: str) -> str:

@@ -703,6 +703,7 @@ FOLDERS_OF_OTHER_QUESTIONS = (
     "app/running",
     "app/scenarios",
     "planner_core/clusters",
+    "planner_core/collected",
     "planner_core/depth_events",
     "planner_core/running",
 )

@@ -78,6 +78,7 @@ OPERATIONS = [
     ),
     ("POST", f"{USAGE}/plan-document"),
     *((method, UPLOADS) for method in ("GET", "POST")),
+    *(("GET", f"/api/v1/{path}") for path in ("collection-kit", "collection-kit/archive", "missing-data")),
     *(("GET", f"{UPLOADS}/{{number}}{part}") for part in ("", "/report")),
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("DELETE", f"{UPLOADS}/{{number}}"),
