@@ -72,6 +72,10 @@ COMMANDS = {
         "app.running.cli",
     ),
     "from-running": ("Create a plan document from the running system.", "app.running.cli"),
+    "other-structures": (
+        "Add structures of Db2 and others to a plan, from a policy or displays.",
+        "app.running.cli",
+    ),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",

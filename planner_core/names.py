@@ -31,6 +31,7 @@ CF_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _CF = re.compile(CF_PATTERN)
 STRUCTURE_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,15}"
 _STRUCTURE = re.compile(STRUCTURE_PATTERN)
+_DB2_GROUP = re.compile(r"[A-Z][A-Z0-9$#@]{0,7}")
 _POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
 QUEUE_PATTERN: Final = r"[A-Za-z0-9./_%]{1,48}"
 _QUEUE = re.compile(QUEUE_PATTERN)
@@ -101,6 +102,15 @@ def structure(value: str) -> str:
         _STRUCTURE,
         value,
         "a CFRM structure name has 1 to 16 characters A-Z 0-9 $ # @ _, starting with a letter",
+    )
+
+
+def db2_group(value: str) -> str:
+    """Check the name of a Db2 data-sharing group: 1 to 8 characters."""
+    return _check(
+        _DB2_GROUP,
+        value,
+        "a Db2 data-sharing group name has 1 to 8 characters A-Z 0-9 $ # @, starting with a letter",
     )
 
 

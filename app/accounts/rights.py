@@ -127,6 +127,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/merge
         POST /api/v1/diff
         POST /api/v1/plan-from-running
+        POST /api/v1/other-structures
         GET /api/v1/search
         GET /api/v1/reference
         GET /api/v1/reference/{table_id}

@@ -16,7 +16,7 @@ from app.usage import repository as usage_rows
 from planner_core import names
 from planner_core.checks.collected_data import StructureHistory, missing_in_history
 from planner_core.contracts import tolerant
-from planner_core.contracts.ingest import IngestReport, RowSource
+from planner_core.contracts.ingest import IngestReport
 from planner_core.errors import NameSyntax
 from planner_core.texts.collection_kit import MOST_NAMES, CollectionKitQuestion
 
@@ -41,9 +41,10 @@ def known_names(session: Session) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return systems and queue managers from the map and the reports of the last uploads, in order."""
     systems: set[str] = set()
     managers: set[str] = set()
-    for place in (*qsg_map.entries(session), *_sources(session)):
-        systems.add(place.system_id or "")
-        managers.add(place.queue_manager or "")
+    places = [(each.system_id, each.queue_manager) for each in qsg_map.entries(session)]
+    for system, manager in (*places, *_sources(session)):
+        systems.add(system)
+        managers.add(manager)
     return _usable(systems, names.system), _usable(managers, names.queue_manager)
 
 
@@ -56,11 +57,14 @@ def _usable(found: Iterable[str], check: Callable[[str], str]) -> tuple[str, ...
     return tuple(usable[:MOST_NAMES])
 
 
-def _sources(session: Session) -> Iterator[RowSource]:
+def _sources(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield the systems and queue managers of reports; empty where not known."""
     for text in job_rows.last_reports(session, INGEST, most=MOST_REPORTS):
         for file in tolerant.read(IngestReport, json.loads(text)).files:
-            yield from file.sources
-            yield from (RowSource("", each.system_id, each.queue_manager) for each in file.queue_managers)
+            for each in file.sources:
+                yield each.system_id or "", each.queue_manager or ""
+            for manager in file.queue_managers:
+                yield manager.system_id or "", manager.queue_manager
 
 
 def missing_data(session: Session) -> MissingData:
