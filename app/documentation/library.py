@@ -21,7 +21,7 @@ SHELVES = {
     "how-to": (
         "overview", "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
         "upgrades-and-growth",
-        "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
+        "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy", "other-structures",
         "linting-a-policy", "provisioning", "uploading", "collecting-data", "usage", "simulating", "using-a-fitted-curve",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
         "why-not-reallocated", "set-up-accounts",
