@@ -547,7 +547,7 @@ class PlanDocument(BaseModel):
         list[OtherStructure],
         UntilManyErrors,
         Field(
-            max_length=2048,
+            max_length=2000,
             description="Structures of Db2 and others in the same coupling facilities: counted there, and not written into "
             "the policy.",
         ),

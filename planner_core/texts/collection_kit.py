@@ -69,7 +69,7 @@ class CollectionKitQuestion(Question):
     interval: Annotated[
         int,
         IntervalMinutes(1, 60),
-        Label("Interval", unit="minutes", hint="Must divide the hour evenly, such as 10, 15 or 30."),
+        Label("Interval in minutes", hint="Must divide the hour evenly, such as 10, 15 or 30."),
     ] = Field(
         _FIGURES["recommended_interval_minutes"].value,
         description="minutes of an SMF interval, which must divide the hour evenly; absent: "

@@ -43,7 +43,7 @@ OTHERS = (
     ),
     FormField(
         "other_structures",
-        "Structures of Db2 and others",
+        "List of structures",
         "other_structures",
         hint="YAML or JSON, as in the plan document: name, size, initsize, allocated, preflist, duplex of each.",
     ),
