@@ -65,7 +65,7 @@ def show(request: Request, session: SessionDep) -> Response:
         "systems": replace(FIELDS["systems"], value=" ".join(systems)),
         "queue_managers": replace(FIELDS["queue_managers"], value=" ".join(managers)),
     }
-    form = read_question(CollectionKitQuestion, query, fields, longest=LONGEST_LIST)
+    form = read_question(CollectionKitQuestion, query, fields, most_kept=LONGEST_LIST)
     kit = collection_kit(form.question) if form.question is not None else None
     if kit is not None and (wanted := query.get("as", "")):
         if wanted == ALL:

@@ -44,7 +44,7 @@ def read_question(
     *,
     structure: str | None = None,
     when_empty: Mapping[str, str] | None = None,
-    longest: int = MOST_KEPT,
+    most_kept: int = MOST_KEPT,
 ) -> QuestionForm[AnyQuestion]:
     """Read the form of a question.
 
@@ -55,10 +55,10 @@ def read_question(
             several values, with blanks or commas between them.
         structure: Name of the structure, if the path of the page contains it.
         when_empty: Texts that replace empty ones.
-        longest: Maximum number of characters of a field that are read.
+        most_kept: The number of characters of a text that are read.
     """
     typed = {
-        name: given[name].strip()[:longest] if name in given else field.value
+        name: given[name].strip()[:most_kept] if name in given else field.value
         for name, field in fields.items()
     }
     known = parameters(model)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
+SECTIONS = ("qest", "qesd", "qqst", "qcct", "wq", "r744")
 """Sections of SMF records that can be decoded."""
 RECORDS: Mapping[str, tuple[str, ...]] = {
     "qest": ("115-2",),
     "qesd": ("115-2",),
     "qqst": ("115-216",),
+    "qcct": ("115-231",),
     "wq": ("116-1", "116-2"),
     "r744": ("74-4",),
 }

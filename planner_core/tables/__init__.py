@@ -63,6 +63,7 @@ TABLE_IDS = (
     "sizing_choices",
     "smds",
     "collected_data",
+    "health",
     "cluster_defaults",
     "limits",
 )

@@ -107,7 +107,7 @@ CASES: dict[str, Case] = {
     "OTHER_STRUCTURE_NOT_PLACED": Case(
         "warning",
         "/other_structures/0/preflist",
-        r"DSNDB0A_LOCK1, which is not a structure of the group, cannot be placed \(66,560\.0 MiB\)",
+        r"DSNDB0A_LOCK1, which is not a structure of the group, cannot be placed \(65\.0 GiB\)",
         raised={"other_structures": [{**LOCK1, "size": "65G", "initsize": "65G"}]},
         near={"other_structures": [{**LOCK1, "size": "64G", "initsize": "64G"}]},
         structure="DSNDB0A_LOCK1",
@@ -699,7 +699,7 @@ CASES: dict[str, Case] = {
     "JOB_INCOMPLETE": Case(
         "error",
         "/coupling_facilities/1/partition",
-        "missing: /coupling_facilities/1/partition",
+        r"Missing: PARTITION of CF02\.$",
         raised={
             "policy": {"name": "POLICY1", "job": True},
             "coupling_facilities": [FACILITIES[0], FACILITIES[1] | {"partition": None}],
@@ -718,6 +718,7 @@ ASKED_APART = {
     "SIZE_BELOW_BASE",
     "RESERVE_DOES_NOT_FIT",
     "CURVE_NOT_ACCEPTED",
+    "CURVE_CANNOT_SUPPORT_PLAN",
     "FITTED_CURVE_IN_USE",
     "FITTED_CURVE_OF_OTHER_LEVEL",
 }
@@ -726,6 +727,7 @@ TESTS = Path(__file__).parents[1]
 FOLDERS_OF_OTHER_QUESTIONS = (
     "app/clusters",
     "app/events",
+    "app/fits",
     "app/running",
     "app/scenarios",
     "planner_core/clusters",
