@@ -21,6 +21,7 @@ from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
+from app.collecting import api as collecting
 from app.data_folder import in_use
 from app.database.engine import Database, database_of, is_damaged
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
@@ -191,6 +192,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        collecting.router,
         audit.router,
         jobs.router,
         usage.router,

@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     or_,
     select,
@@ -392,6 +393,17 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[StoredMeasuredSt
     """Return all measured structures of a group."""
     kept = StoredMeasuredStructure
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
+
+
+def histories(session: Session) -> Sequence[AnyRow]:
+    """Return every structure with its first and last hour, its kinds of figures, and whether it has queues."""
+    of, queue = StoredMeasuredStructure, MeasuredQueue
+    has_queues = exists().where(queue.qsg == of.qsg, queue.structure == of.structure)
+    query = select(
+        of.qsg, of.structure, of.first_hour, of.last_hour, of.last_use_hour, of.last_limits_hour,
+        has_queues.label("has_queues"),
+    )  # fmt: skip
+    return session.execute(query.order_by(of.qsg, of.structure)).all()
 
 
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
