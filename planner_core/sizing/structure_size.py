@@ -117,6 +117,15 @@ class CurveSummary(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class SeparateCosts:
+    """The cost of an element that is derived from published figures, its interval [bytes], and its source."""
+
+    element: Fraction
+    interval: Interval
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """The storage that structures use on one kind of coupling facility.
 
@@ -140,6 +149,8 @@ class Curve:
     ratio_elements: int
     split_basis: Basis = Basis.ASSUMED
     fit: FittedFigures | None = None
+    separate_costs: SeparateCosts | None = None
+    """The costs that replace the assumed split of a published curve."""
     bundle: Fraction = field(init=False)
     elements_per_entry: Fraction = field(init=False)
     element_bytes: Fraction = field(init=False)
@@ -155,6 +166,8 @@ class Curve:
         # An element cannot cost less than the 256 bytes that it holds; nothing else is published (assumptions.md, "Entry
         # and element cost apart").
         element = Fraction(model["assumed_element_cost_bytes"].value)
+        if self.separate_costs is not None:
+            element = self.separate_costs.element
         if self.fit is not None:
             bundle, element = self.fit.bundle, self.fit.element or element
         object.__setattr__(self, "bundle", bundle)
@@ -163,6 +176,13 @@ class Curve:
         object.__setattr__(self, "entry_bytes", bundle - per_entry * element)
         # Kept, because every result states it, and few curves have many results.
         object.__setattr__(self, "summary", self._summary())
+
+    @property
+    def split_source(self) -> Source:
+        """Return the source of the separate costs of entries and elements."""
+        if self.split_basis is Basis.ASSUMED:
+            return tables.source("project", "Separate costs of entries and elements")
+        return self.factor_source if self.separate_costs is None else self.separate_costs.source
 
     @property
     def base_formula(self) -> str:
@@ -288,6 +308,25 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     if increment != curve.increment_bytes:
         curve = replace(curve, increment_bytes=increment)
     return CurveChoice(curve=curve, findings=tuple(findings))
+
+
+@cache
+def with_derived_costs(curve: Curve) -> Curve:
+    """Return a published curve with the costs of entries and elements that are derived from CSQ_ADMIN.
+
+    The cost of an entry with six elements stays the same, so only sizes at other ratios change. A fitted curve is
+    returned unchanged.
+    """
+    if curve.fit is not None:
+        return curve
+    rows = tables.table("entry_element_costs").records()
+    row = next(row for row in rows if int(row["cfcc_from"]) == curve.cfcc_from)
+    costs = SeparateCosts(
+        element=tables.exact(row["element"]),
+        interval=(tables.exact(row["element_from"]), tables.exact(row["element_to"])),
+        source=tables.source(str(row["admin_source"]), str(row["admin_section"])),
+    )
+    return replace(curve, split_basis=Basis.DERIVED, separate_costs=costs)
 
 
 def elements_for(message_bytes: int, *, header_bytes: int) -> int:
@@ -424,10 +463,10 @@ def increment_input(increment_bytes: int) -> Input:
 
 
 def element_cost_input(curve: Curve) -> Input:
-    """Return the storage of an element as an input of an explanation: fitted, or assumed."""
+    """Return the storage of an element as an input of an explanation: fitted, derived or assumed."""
     if curve.split_basis is Basis.ASSUMED:
         return tables.constants("element_model")["assumed_element_cost_bytes"].as_input("element_cost_bytes")
-    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.factor_source)
+    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.split_source)
 
 
 def explain_size(

@@ -53,6 +53,7 @@ TABLE_IDS = (
     "application_structure_chart_cfcc25",
     "element_profiles",
     "element_model",
+    "entry_element_costs",
     "size_shape",
     "storage_increments",
     "system_structure_usage",
