@@ -295,11 +295,15 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
     findings += level_without_figures(cfcc_level, lowest=curve.cfcc_from, highest=curve.cfcc_to)
     if curve.base_basis is Basis.ASSUMED:
+        measured = measured_base(curve)
+        smaller = float((curve.base - measured) / MIB)
         findings.append(
             finding(
                 "CURVE_BASE_ASSUMED",
                 f"The base of {float(curve.base / MIB):g} MiB for CFCC levels {curve.cfcc_from} to {curve.cfcc_to} is "
-                "inferred from the 8 MB that IBM says CFCC 25 adds, not published.",
+                "inferred from the 8 MB that IBM says CFCC 25 adds, not published. A structure measured at an unknown level agrees "
+                f"with {float(measured / MIB):.1f} MiB, with which each structure would be {smaller:.1f} MiB smaller; the larger base "
+                "is used.",
                 source=curve.base_source,
             )
         )
@@ -308,6 +312,12 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     if increment != curve.increment_bytes:
         curve = replace(curve, increment_bytes=increment)
     return CurveChoice(curve=curve, findings=tuple(findings))
+
+
+def measured_base(curve: Curve) -> Fraction:
+    """Return the base with which the bundle of a curve agrees with the application structure of the measured group."""
+    row = tables.table("measured_structures").records()[0]
+    return Fraction(int(row["size_max_kb"]) * KIB) - int(row["entries_max"]) * curve.bundle
 
 
 @cache

@@ -60,6 +60,7 @@ TABLE_IDS = (
     "whatif_filling",
     "whatif_recovery",
     "system_structure_sizes",
+    "measured_structures",
     "offload_defaults",
     "sizing_choices",
     "smds",
