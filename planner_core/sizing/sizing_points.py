@@ -405,8 +405,7 @@ class _PointsFitter:
             NotSeparable(
                 figures=("entry", "element"),
                 why=why,
-                used=f"The cost of an entry with its elements at {one}:{many}. At another ratio, a plan with this curve assumes "
-                f"that an element costs the {model_constant('assumed_element_cost_bytes')} bytes that it holds.",
+                used=f"The cost of an entry with its elements at {one}:{many}. A plan with another ratio cannot use this curve.",
             ),
         )
 
