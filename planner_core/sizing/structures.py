@@ -45,6 +45,7 @@ from planner_core.sizing.structure_size import (
     published_curve,
     size_for,
     storage_increment_bytes,
+    with_derived_costs,
 )
 from planner_core.sizing.system_structure import system_queues, system_sizes
 from planner_core.sizing.target import Target, target_for
@@ -152,9 +153,12 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
     )
 
 
-def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
+def _curve_at(document: PlanDocument, level: SizingLevel, fitted: Curve | None) -> Curve:
     """Return the curve of a structure: the fitted one if the plan names one, or the published one of its level."""
-    return fitted or published_curve(cfcc_level=level.level).curve
+    if fitted is not None:
+        return fitted
+    curve = published_curve(cfcc_level=level.level).curve
+    return with_derived_costs(curve) if document.separate_costs == "derived" else curve
 
 
 def _with_controls(
@@ -279,7 +283,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
         definition=definition,
         sizes=sizes,
         placement=_placement(document, definition),
-        curve=_curve_at(level, fitted).at_size(sizes.size_bytes),
+        curve=_curve_at(document, level, fitted).at_size(sizes.size_bytes),
         level=level,
         admin=replace(need, findings=found),
     )
@@ -308,7 +312,7 @@ def size_application(
         known: The queues of earlier evaluations of the plan, if it is evaluated several times.
     """
     level = sizing_level(document, structure)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = (
         known.demands(structure, factor)
@@ -376,7 +380,7 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     """Return the sizes of CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     queues = system_queues(
         shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
     )
