@@ -279,7 +279,10 @@ def test_command_with_save_stores_points_and_curve(answers: Path, capsys: pytest
     assert main(["curves", "fit-points", str(answers), "--save", "--json"]) == 0
     assert told(capsys)["version"] == 1
     assert main(["curves", "list"]) == 0
-    assert "answers  CFCC 26              accepted, current: base 21.5 MiB (21.0 MiB to 22.0 MiB)" in capsys.readouterr().out
+    assert (
+        "answers  CFCC 26              accepted, current: base 21.5 MiB (21.0 MiB to 22.0 MiB)"
+        in capsys.readouterr().out
+    )
     app = create_app(Settings(data_dir=answers.parent / "data"))
     assert actions(app) == ["sizing-points.added", "curve.fitted"]
     app.state.database.close()
