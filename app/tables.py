@@ -20,6 +20,7 @@ from app.nightly.models import (
     NightlyRun,
     StoredFinding,
     StoredForecast,
+    StoredHealth,
 )
 from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
@@ -35,7 +36,7 @@ from app.usage.models import (
 TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
-    NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
+    NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, StoredHealth, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
     AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
 )  # fmt: skip

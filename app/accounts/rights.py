@@ -93,6 +93,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/usage/structures
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
+        GET /api/v1/usage/structures/{qsg}/{structure}/health
         GET /api/v1/usage/structures/{qsg}/{structure}/queue
         POST /api/v1/usage/plan-document
         GET /api/v1/curves
@@ -118,6 +119,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/cluster/load
         POST /api/v1/cluster/explain
         POST /api/v1/whatif/filling
+        POST /api/v1/whatif/survival
         POST /api/v1/whatif/thresholds
         POST /api/v1/whatif/recovery
         POST /api/v1/whatif/smds-job
@@ -147,6 +149,7 @@ _TABLE: Mapping[Right, str] = {
         GET /plans/{name}/versions/{number}/structures/{structure}
         GET /plans/{name}/versions/{number}/structures/{structure}/explanations
         GET /plans/{name}/versions/{number}/structures/{structure}/filling
+        GET /plans/{name}/versions/{number}/structures/{structure}/survival
         GET /plans/{name}/versions/{number}/structures/{structure}/thresholds
         GET /plans/{name}/versions/{number}/print
         GET /plans/{name}/versions/{number}/files/{file}
@@ -179,6 +182,7 @@ _TABLE: Mapping[Right, str] = {
         GET /usage.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
+        GET /usage/{qsg}/{structure}/health.csv
         GET /usage/{qsg}/{structure}/queues.csv
         GET /usage/{qsg}/{structure}/queue
         GET /usage/{qsg}/{structure}/queue.csv
@@ -204,6 +208,7 @@ _TABLE: Mapping[Right, str] = {
         GET /events/read
         POST /events/read
         GET /whatif
+        GET /whatif/survival
         GET /whatif/thresholds
         GET /whatif/filling
         GET /whatif/cf-loss

@@ -18,10 +18,10 @@ from app.fits.charts import fit_charts
 from app.fits.fits import Fit
 from app.fits.points import FitOfPoints, LeftOutDisplay, Point, PointGroup
 from app.fits.points_lists import POINTS, TYPES
-from app.plans.editor.pages import BodyDep
 from app.running.form import GivenDep, RunningForm
 from app.running.texts import invalid, printable
 from app.web import chart_script
+from app.web.body import BodyDep
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.csv_files import Cell, csv_text

@@ -229,6 +229,22 @@ class DailyStructureUsage(Base):
     is_simulated: Mapped[bool] = mapped_column(Boolean)
 
 
+class StoredHealth(Base):
+    """The health of a structure in the last days, as the last run judged it; every run replaces all of them."""
+
+    __tablename__ = "structure_health"
+    __table_args__ = (Index("ix_structure_health_has_warning", "has_warning"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id", ondelete="CASCADE"))
+    has_warning: Mapped[bool] = mapped_column(Boolean)
+    """Whether a measure is reported as a warning; the overview lists these structures."""
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+    health: Mapped[str] = mapped_column(CompressedText)
+    """JSON, as returned by the job: a StructureHealth."""
+
+
 class CfLevel(Base):
     """The CFCC level of a coupling facility. The field in the records is not reliable."""
 

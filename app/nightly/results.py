@@ -28,6 +28,7 @@ from app.nightly.models import (
     NightlyRun,
     StoredFinding,
     StoredForecast,
+    StoredHealth,
 )
 from planner_core.contracts.files import parsed, plain
 from planner_core.contracts.fits import CurveFit
@@ -135,6 +136,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
     scores = _store_scores(session, run, result, at=at)
     findings = _store_findings(session, run, night.findings, simulated)
     days = _store_days(session, night)
+    _store_health(session, run, result, simulated)
     stored = StoredCounts(
         curves,
         len(night.curves) - curves,
@@ -358,6 +360,20 @@ def _store_days(session: Session, night: NightlyResult) -> int:
     for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)
     return len(night.daily)
+
+
+def _store_health(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> None:
+    """Replace the health of all structures; a structure that is no longer in the history is removed."""
+    repository.remove_health(session)
+    rows = [
+        {
+            "qsg": each.qsg, "structure": each.structure, "run_id": run.id, "has_warning": bool(each.warnings),
+            "is_simulated": each.is_simulated or each.qsg in simulated, "health": text,
+        }
+        for each, text in zip(result.checked.health, result.texts("health"), strict=True)
+    ]  # fmt: skip
+    for batch in _batches(rows, BATCH):
+        session.execute(insert(StoredHealth), batch)
 
 
 def _day_row(figures: DailyFigures) -> dict[str, Any]:

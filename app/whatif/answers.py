@@ -16,6 +16,7 @@ from planner_core.sizing.placement import At
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
 from planner_core.whatif.loss import LossAnswer, losses_of
+from planner_core.whatif.survival import Measurements, Survival, SurvivalQuestion, survival
 
 if TYPE_CHECKING:
     from app.database.engine import Database
@@ -44,11 +45,22 @@ def ask(
         return answer(document, question, curve=curve_of(document, curves))
 
 
+def survive(
+    document: PlanDocument, question: SurvivalQuestion, curves: Curves, measurements: Measurements
+) -> Survival:
+    """Return the probability that a structure survives an outage, from its measured usage or given figures."""
+
+    def answer(plan: PlanDocument, asked: SurvivalQuestion, /, *, curve: Curve | None) -> Survival:
+        return survival(plan, asked, measurements=measurements, curve=curve)
+
+    return ask(answer, document, question, curves)
+
+
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
     """Return the job that creates the shared message data sets of a plan."""
     # The comparison of the published and the fitted curve would size every structure twice, and the job does not need
     # it.
-    return smds_job(evaluate(document, curves, compares=False), load=question.load)
+    return smds_job(evaluate(document, curves, compares=False, purpose="sizes"), load=question.load)
 
 
 def losses(
@@ -63,7 +75,9 @@ def losses(
         at: Whether structures are counted with INITSIZE or with SIZE.
     """
     plans = [(document.qsg, document), *others]
-    return losses_of([(name, evaluate(each, curves, compares=False)) for name, each in plans], at=at)
+    return losses_of(
+        [(name, evaluate(each, curves, compares=False, purpose="sizes")) for name, each in plans], at=at
+    )
 
 
 def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, PlanDocument]]:

@@ -46,6 +46,15 @@ class NotDetermined(ArithmeticError):
     """The rows of the bands leave some unknown free."""
 
 
+def check_determined(bands: Sequence[Band]) -> None:
+    """Check that the rows of the bands leave no unknown free.
+
+    Raises:
+        NotDetermined: They have fewer independent rows than unknowns.
+    """
+    _independent(list(_constraints(bands, None)), len(bands[0].row))
+
+
 def least_excess(bands: Sequence[Band], *, fixed: Sequence[Band] = ()) -> Excess:
     """Return the least number by which every band must be widened on both sides; it is negative if they have room.
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import median
 
-from planner_core.sizing.linear_bounds import Band, NotDetermined, centre, extent, least_excess
+from planner_core.sizing.linear_bounds import (
+    Band,
+    NotDetermined,
+    centre,
+    check_determined,
+    extent,
+    least_excess,
+)
 
 CONFIDENCE = Fraction(9, 10)
 """The confidence of intervals by least squares, as in fits to allocations."""
@@ -52,6 +59,7 @@ class Line:
     least_misfit: Fraction
     """How far the function that misses the used points least is outside a band; 0 if one lies within all of them."""
     _bands: tuple[Band, ...] = field(repr=False)
+    _known: tuple[Band, ...] = field(repr=False, default=())
     _covariance: tuple[Vector, ...] = field(repr=False, default=())
     _quantile: Fraction = field(repr=False, default=Fraction(0))
 
@@ -59,11 +67,13 @@ class Line:
         """Return a linear function of the unknowns."""
         return _dot(direction, self.values)
 
-    def interval(self, direction: Sequence[int | Fraction]) -> tuple[Fraction, Fraction]:
-        """Return the interval of a linear function of the unknowns."""
+    def interval(
+        self, direction: Sequence[int | Fraction], *, of_points_only: bool = False
+    ) -> tuple[Fraction, Fraction]:
+        """Return the interval of a linear function of the unknowns, without their known bounds if `of_points_only`."""
         aim = tuple(map(Fraction, direction))
         if self.explains_all:
-            found = extent(self._bands, aim)
+            found = extent(self._bands if of_points_only else (*self._bands, *self._known), aim)
             if found is None:  # pragma: no cover - the values lie within all bands
                 raise NotDetermined
             return found
@@ -84,6 +94,7 @@ def fit_line(bands: Sequence[Band], *, known: Sequence[Band] = (), least_scale: 
         NotDetermined: The points do not determine all unknowns.
         PointsContradict: More than a third of the points contradict the others.
     """
+    check_determined(bands)
     used = list(range(len(bands)))
     excess = least_excess(bands, fixed=known)
     if excess.value > 0:
@@ -92,16 +103,17 @@ def fit_line(bands: Sequence[Band], *, known: Sequence[Band] = (), least_scale: 
             raise PointsContradict
     kept = tuple(bands[index] for index in used)
     if len(kept) < len(bands):
+        check_determined(kept)
         excess = least_excess(kept, fixed=known)
     left_out = tuple(index for index in range(len(bands)) if index not in set(used))
     if excess.value <= 0:
-        return Line(centre(kept, fixed=known), True, left_out, Fraction(0), (*kept, *known))
+        return Line(centre(kept, fixed=known), True, left_out, Fraction(0), kept, tuple(known))
     degrees = len(kept) - len(kept[0].row)
     if degrees < 1:
         raise PointsContradict
     values, covariance = _least_squares(kept, least_scale)
     quantile = Fraction(student_quantile(0.5 + float(CONFIDENCE) / 2, degrees)).limit_denominator(10**6)
-    return Line(values, False, left_out, excess.value, kept, covariance, quantile)
+    return Line(values, False, left_out, excess.value, kept, (), covariance, quantile)
 
 
 def _dot(left: Sequence[int | Fraction], right: Sequence[Fraction]) -> Fraction:

@@ -569,8 +569,8 @@ def _estimate(line: Line, direction: tuple[Fraction, ...], *, digits: int = 3) -
 
 
 def _is_within(line: Line, direction: tuple[Fraction, ...], share: Fraction) -> bool:
-    """Return whether a figure is known to within a share of it."""
-    low, high = line.interval(direction)
+    """Return whether the points alone determine a figure to within a share of it."""
+    low, high = line.interval(direction, of_points_only=True)
     return (high - low) / 2 <= share * abs(line.value(direction))
 
 

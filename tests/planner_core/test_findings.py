@@ -673,7 +673,7 @@ CASES: dict[str, Case] = {
     "JOB_INCOMPLETE": Case(
         "error",
         "/coupling_facilities/1/partition",
-        "missing: /coupling_facilities/1/partition",
+        r"Missing: PARTITION of CF02\.$",
         raised={
             "policy": {"name": "POLICY1", "job": True},
             "coupling_facilities": [FACILITIES[0], FACILITIES[1] | {"partition": None}],

@@ -22,7 +22,7 @@ STATUSES = {
     ("POST", "/api/v1/sizing-points"): 201, ("POST", "/api/v1/sizing-points/fit"): 201,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
-    ("POST", "/api/v1/upload-files/SHA256"): 202, ("DELETE", "/api/v1/upload-files/SHA256"): 204,
+    ("POST", "/api/v1/upload-files/SHA256"): 202,
     # This service has no accounts.
     ("GET", "/api/v1/account/tokens"): 409, ("POST", "/api/v1/account/tokens"): 409,
     ("DELETE", "/api/v1/account/tokens/{number}"): 409, ("GET", "/api/v1/users"): 409, ("POST", "/api/v1/users"): 409,
