@@ -10,7 +10,8 @@ rounded up to the storage increment of the CFCC level. z/OSMF CF Sizing, SIZER, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -20,8 +21,11 @@ from pydantic import Field
 
 from planner_core.contracts.fits import Estimate
 from planner_core.errors import PlannerError
+from planner_core.sizing.linear_bounds import Band, NotDetermined
+from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, solve_exactly
 from planner_core.sizing.structure_result import Role
-from planner_core.sizing.structure_size import storage_increment_bytes
+from planner_core.sizing.structure_size import model_constant, storage_increment_bytes
+from planner_core.units import PAGE_4K, format_size
 from planner_core.wire import Answer
 
 Origin = Literal["zosmf", "sizer", "ixlcsp", "cfsizer", "display", "published"]
@@ -30,8 +34,18 @@ Origin = Literal["zosmf", "sizer", "ixlcsp", "cfsizer", "display", "published"]
 Kind = Literal["application", "admin"]
 """The structures that are fitted together: CSQSYSAPPL is an application structure, CSQ_ADMIN is not."""
 
-ADVISED_SIZINGS = 10
-"""The number of sizings that the advisor proposes at once."""
+_LEAST_POINTS = 3
+_LEAST_POINTS_FOR_COSTS = 5
+_DIFFERENT = Fraction(21, 20)
+"""Ratios and multiples that differ by less are treated as equal."""
+
+_COST_LIMIT, _BUNDLE_LIMIT = Fraction(1, 4), Fraction(1, 10)
+"""The widest interval on each side of a figure that is used, as in fits to allocations."""
+
+_LEAST_INCREMENTS_APART = 4
+
+OWN_RATIO: dict[Kind, tuple[int, int]] = {"application": (1, 6), "admin": (1, 2)}
+"""The ratio of the bundle if entries and elements have separate costs: the one in CFSizer's form."""
 
 
 class MixedPoints(PlannerError):
@@ -61,8 +75,8 @@ class SizingPoint(Answer):
     unrounded_from_bytes: int | None = None
     """Bounds of the size before it was rounded; None for those that follow from the origin and the CFCC level."""
     unrounded_to_bytes: int | None = None
-    count_digits: int | None = None
-    """Significant digits of entries and elements, if the source rounds them; None if they are exact."""
+    count_step: int | None = None
+    """The number of entries to whose multiples the source rounds; None if the counts are exact."""
 
     @property
     def kind(self) -> Kind:
@@ -153,40 +167,6 @@ class PointsFit(Answer):
     ] = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisedSizing(Answer):
-    """A sizing to run next.
-
-    `entries`, `elements` and SIZE are what IXLCSP and z/OSMF's form for counts take. The form for MQ takes messages:
-    `messages` of `message_bytes`, at the same ratio, need the same entries and elements.
-    """
-
-    number: int
-    entry_ratio: int
-    element_ratio: int
-    entries: int
-    elements: int
-    size_multiple: Annotated[float, Field(description="SIZE as a multiple of INITSIZE.")]
-    expected_initsize_bytes: int
-    messages: int
-    message_bytes: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice(Answer):
-    """The sizings to run next, and the expected effect on the intervals."""
-
-    cfcc_level: int
-    kind: Kind
-    sizings: tuple[AdvisedSizing, ...]
-    expected: Annotated[
-        dict[str, float],
-        Field(description="Expected width of the interval of each figure afterwards, as a share of it."),
-    ]
-    text: Annotated[str, Field(description="The list as text, to take to z/OSMF.")]
-
-
 def grouped(points: Iterable[SizingPoint]) -> dict[tuple[int, Kind], tuple[SizingPoint, ...]]:
     """Return the points by CFCC level and kind of structure, in the order in which the groups appear."""
     groups: dict[tuple[int, Kind], list[SizingPoint]] = {}
@@ -220,7 +200,7 @@ def fit_points(points: Sequence[SizingPoint]) -> PointsFit:
     """Return the line through the points of one CFCC level and kind of structure.
 
     Args:
-        points: The points; see `grouped` and `point_problems`. Their order has no effect on the figures.
+        points: The points; see `grouped` and `point_problems`.
 
     Raises:
         MixedPoints: The points have several CFCC levels, or CSQ_ADMIN is mixed with application structures.
@@ -229,74 +209,423 @@ def fit_points(points: Sequence[SizingPoint]) -> PointsFit:
     if len(groups) != 1:
         msg = "Fit the points of each CFCC level, and those of CSQ_ADMIN, separately."
         raise MixedPoints(msg)
-    (level, kind), rows = next(iter(groups.items()))
-    increment = storage_increment_bytes(cfcc_level=level)
-    found = PointsFit(
-        state="too_little",
-        reason="Fewer than two points.",
-        cfcc_level=level,
-        kind=kind,
-        increment_bytes=increment,
-    )
-    if len(rows) <= 1:
-        return found
-    # Least squares of the size on entries, at the ratio of the points.
-    entries = [float(point.counts[0]) for point in rows]
-    sizes = [point.initsize_bytes - increment / 2 for point in rows]
-    mean_x, mean_y = sum(entries) / len(entries), sum(sizes) / len(sizes)
-    spread = sum((x - mean_x) ** 2 for x in entries)
-    if not spread:
-        return found
-    bundle = sum((x - mean_x) * (y - mean_y) for x, y in zip(entries, sizes, strict=True)) / spread
-    base = mean_y - bundle * mean_x
-    return PointsFit(
-        state="fitted",
-        cfcc_level=level,
-        kind=kind,
-        increment_bytes=increment,
-        method="least_squares",
-        base_bytes=Estimate(base, base, base),
-        bundle_bytes=Estimate(bundle, bundle, bundle),
-        ratio=(rows[0].entry_ratio, rows[0].element_ratio),
-        not_separable=(
+    return _PointsFitter(points).fit()
+
+
+class _Unusable(Exception):
+    """The points give no figures; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The unknowns of a fit: base, then the costs, then the size cost if the points separate it."""
+
+    splits: bool
+    with_size: bool
+    ratio: tuple[int, int]
+    """Of the bundle: the points' own, unless the costs of entries and elements are separate."""
+
+    @property
+    def unknowns(self) -> int:
+        return 2 + self.splits + self.with_size
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        return ("base", "bundle", *(("entry", "element") * self.splits), *(("size",) * self.with_size))
+
+    def row(self, point: SizingPoint) -> tuple[Fraction, ...]:
+        entries, elements = point.counts
+        per_entry = Fraction(self.ratio[1], self.ratio[0])
+        # Both counts say how many bundles there are; totals at one ratio may differ by a few.
+        counts = (entries, elements) if self.splits else ((entries + elements / per_entry) / 2,)
+        size = (Fraction(point.size_bytes),) if self.with_size else ()
+        return (Fraction(1), *counts, *size)
+
+    def possible(self, largest_bytes: int) -> Iterator[Band]:
+        """Yield the bounds of the unknowns that hold in any case.
+
+        No figure is below zero or above the largest structure, an element takes the bytes that it holds at least, and the
+        control storage for SIZE at most all of it.
+        """
+        held = Fraction(model_constant("element_bytes"))
+        none, most = Fraction(0), Fraction(largest_bytes)
+        yield Band(self.direction("base"), none, most)
+        if self.splits:
+            yield Band(self.direction("entry"), none, most)
+            yield Band(self.direction("element"), held, most)
+        else:
+            yield Band(self.direction("bundle"), Fraction(self.ratio[1], self.ratio[0]) * held, most)
+        if self.with_size:
+            yield Band(self.direction("size"), none, Fraction(1))
+
+    def direction(self, figure: str) -> tuple[Fraction, ...]:
+        """Return the linear function of the unknowns that is a figure."""
+        per_entry = Fraction(self.ratio[1], self.ratio[0])
+        costs = (
+            {"entry": (1, 0), "element": (0, 1), "bundle": (1, per_entry)}
+            if self.splits
+            else {"bundle": (1,)}
+        )
+        none = (0,) * (1 + self.splits)
+        parts = (
+            int(figure == "base"),
+            *costs.get(figure, none),
+            *((int(figure == "size"),) * self.with_size),
+        )
+        return tuple(map(Fraction, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A line, its unknowns, and the points that it is fitted to."""
+
+    used: Sequence[int]
+    model: _Model
+    line: Line
+
+
+class _PointsFitter:
+    """The fit of the points of one CFCC level and kind."""
+
+    def __init__(self, points: Sequence[SizingPoint]) -> None:
+        self.points = points
+        self.level, self.kind = points[0].cfcc_level, points[0].kind
+        self.increment = storage_increment_bytes(cfcc_level=self.level)
+        self.not_separable: list[NotSeparable] = []
+        self.left_out: dict[int, str] = {}
+        # The order of equal points must not change which of them comes first.
+        self.order = sorted(range(len(points)), key=lambda index: _sort_key(points[index]))
+
+    def fit(self) -> PointsFit:
+        """Return the fit, or the reason why there is none."""
+        try:
+            return self._fit()
+        except _Unusable as reason:
+            return PointsFit(
+                state="too_little",
+                reason=str(reason),
+                cfcc_level=self.level,
+                kind=self.kind,
+                increment_bytes=self.increment,
+                not_separable=tuple(self.not_separable),
+            )
+
+    def _fit(self) -> PointsFit:
+        if len(self.points) < _LEAST_POINTS:
+            msg = f"{_counted(len(self.points), 'point')}: a line needs {_LEAST_POINTS}, so that one of them checks the other two."
+            raise _Unusable(msg)
+        why_together = self._why_costs_stay_together(self.order)
+        if why_together is None:
+            found = self._fitted(self.order, splits=True, ratio=OWN_RATIO[self.kind])
+            # Costs that the points only nearly separate would make plans at other ratios a matter of chance.
+            if all(
+                _is_within(found.line, found.model.direction(name), _COST_LIMIT)
+                for name in ("entry", "element")
+            ):
+                return self._answer(found)
+            why_together = f"The points determine the costs of entries and elements only to more than {_percent(_COST_LIMIT)} of them."
+        used, ratio = self._at_main_ratio()
+        found = self._fitted(used, splits=False, ratio=ratio)
+        self._keep_together(why_together, ratio)
+        if not _is_within(found.line, found.model.direction("bundle"), _BUNDLE_LIMIT):
+            msg = (
+                "The sizes of the points are too similar: an entry with its elements is not known within "
+                f"{_percent(_BUNDLE_LIMIT)}. Points with more entries determine it."
+            )
+            raise _Unusable(msg)
+        return self._answer(found)
+
+    def _fitted(self, used: Sequence[int], *, splits: bool, ratio: tuple[int, int]) -> _Fitted:
+        """Return the fit with the size cost if the points separate it, otherwise with the points at one multiple."""
+        model = _Model(splits=splits, with_size=False, ratio=ratio)
+        self.not_separable.clear()
+        self.left_out = {
+            index: "Another ratio, with too few points to separate the costs."
+            for index in self.order
+            if index not in set(used)
+        }
+        together = self._why_size_stays(used, model)
+        if together is None:
+            with_size = _Model(splits=splits, with_size=True, ratio=ratio)
+            line = self._line(used, with_size)
+            if line.value(with_size.direction("size")) >= 0:
+                return _Fitted(used, with_size, line)
+            together = NotSeparable(
+                figures=("size_cost",),
+                why="The points deviate too much: they put the control storage for SIZE below zero.",
+                used="A size cost of 0.",
+            )
+        elif "bundle" in together.figures or "entry" in together.figures:
+            used = self._at_main_multiple(used)
+        self.not_separable.append(together)
+        return _Fitted(used, model, self._line(used, model))
+
+    def _line(self, used: Sequence[int], model: _Model) -> Line:
+        bands = [
+            Band(model.row(self.points[index]), *unrounded_between(self.points[index], self.increment))
+            for index in used
+        ]
+        if len(bands) <= model.unknowns:
+            msg = (
+                f"{_counted(len(bands), 'point')} at the same ratio and multiple of SIZE: {model.unknowns} unknown figures need at "
+                f"least {model.unknowns + 1}."
+            )
+            raise _Unusable(msg)
+        known = list(model.possible(max(self.points[index].initsize_bytes for index in used)))
+        try:
+            return fit_line(bands, known=known, least_scale=Fraction(self.increment, 2))
+        except PointsContradict:
+            msg = "The points contradict each other: no line fits two thirds of them. Check their CFCC level and the columns."
+            raise _Unusable(msg) from None
+        except NotDetermined:
+            msg = "The points do not determine base and cost: they need different numbers of entries."
+            raise _Unusable(msg) from None
+
+    # Which figures the points separate.
+
+    def _why_costs_stay_together(self, used: Sequence[int]) -> str | None:
+        """Return why the points cannot separate the costs of entries and elements; None if they can."""
+        ratios = sorted(
+            elements / entries for entries, elements in (self.points[index].counts for index in used)
+        )
+        if ratios[-1] < _DIFFERENT * ratios[0]:
+            one, many = self._stated_ratio(used)
+            return f"All points have the ratio {one}:{many}."
+        # With one point at the second ratio, nothing would show that it is wrong.
+        if ratios[-2] < _DIFFERENT * ratios[0] or ratios[-1] < _DIFFERENT * ratios[1]:
+            return "Only one point has a different ratio, so nothing checks it. A second one separates the costs."
+        if len(used) < _LEAST_POINTS_FOR_COSTS:
+            return f"Separate costs need at least {_LEAST_POINTS_FOR_COSTS} points."
+        return None
+
+    def _keep_together(self, why: str, ratio: tuple[int, int]) -> None:
+        one, many = ratio
+        self.not_separable.insert(
+            0,
             NotSeparable(
                 figures=("entry", "element"),
-                why="Only the cost of an entry with its elements is fitted.",
-                used="The cost of an entry with its elements.",
+                why=why,
+                used=f"The cost of an entry with its elements at {one}:{many}. A plan with another ratio cannot use this curve.",
             ),
-        ),
-        residuals=tuple(
-            PointResidual(
-                point=number,
-                fitted_bytes=base + bundle * x,
-                residual_bytes=point.initsize_bytes - base - bundle * x,
-                beyond_rounding_bytes=0.0,
+        )
+
+    def _why_size_stays(self, used: Sequence[int], model: _Model) -> NotSeparable | None:
+        """Return why the points cannot separate the cost of SIZE; None if they can."""
+        points = [self.points[index] for index in used]
+        sizes = {point.size_bytes for point in points}
+        multiples = sorted(map(_size_multiple, points))
+        if len(sizes) == 1:
+            return NotSeparable(
+                figures=("base", "size_cost"),
+                why=f"All points have the SIZE {format_size(sizes.pop())}.",
+                used="The base includes the control storage for this SIZE; a larger SIZE takes more of INITSIZE.",
             )
-            for number, (point, x) in enumerate(zip(rows, entries, strict=True))
-        ),
-        points_used=len(rows),
-    )
+        if multiples[-1] >= _DIFFERENT * multiples[0] and self._separates_size(points, model):
+            return None
+        multiple = _common(
+            map(_size_multiple, (self.points[index] for index in self._at_main_multiple(used)))
+        )
+        why = f"SIZE is {_times(multiple)} INITSIZE in all points."
+        if multiples[-1] >= _DIFFERENT * multiples[0]:
+            why = f"Too few points have another SIZE than {_times(multiple)} INITSIZE to determine its control storage and check it."
+        return NotSeparable(
+            figures=("base", *(("entry", "element") if model.splits else ("bundle",)), "size_cost"),
+            why=why,
+            used=f"Base and costs include the control storage for SIZE at {_times(multiple)} INITSIZE; a structure with a larger "
+            "SIZE holds less.",
+        )
+
+    def _separates_size(self, points: Sequence[SizingPoint], model: _Model) -> bool:
+        """Return whether SIZE is independent of the other unknowns, whichever point is left out."""
+        if len(points) < model.unknowns + 3:
+            return False
+        rows = [model.row(point) for point in points]
+        sizes = [Fraction(point.size_bytes) for point in points]
+        least = _LEAST_INCREMENTS_APART * self.increment
+        return all(
+            max(map(abs, _unexplained(rows[:out] + rows[out + 1 :], sizes[:out] + sizes[out + 1 :]))) > least
+            for out in range(len(points))
+        )
+
+    def _at_main_multiple(self, used: Sequence[int]) -> list[int]:
+        """Return the points whose SIZE is the multiple of INITSIZE that most points have."""
+        kept = _main_cluster(used, lambda index: _size_multiple(self.points[index]))
+        for index in used:
+            if index not in kept:
+                self.left_out[index] = (
+                    "Another multiple of INITSIZE as SIZE, with too few points to separate its cost."
+                )
+        return [index for index in used if index in kept]
+
+    def _stated_ratio(self, used: Sequence[int]) -> tuple[int, int]:
+        """Return the ratio that most of the points state, reduced."""
+        stated = Counter(
+            Fraction(self.points[index].element_ratio, self.points[index].entry_ratio) for index in used
+        )
+        per_entry = max(stated, key=lambda each: (stated[each], each))
+        return per_entry.denominator, per_entry.numerator
+
+    def _at_main_ratio(self) -> tuple[list[int], tuple[int, int]]:
+        """Return the points at the ratio that most points have, and that ratio."""
+        kept = _main_cluster(self.order, lambda index: _per_entry(self.points[index]))
+        used = [index for index in self.order if index in kept]
+        return used, self._stated_ratio(used)
+
+    # The answer.
+
+    def _answer(self, found: _Fitted) -> PointsFit:
+        model, line = found.model, found.line
+        contradict = {found.used[place]: "Contradicts the other points." for place in line.left_out}
+        why = {**self.left_out, **contradict}
+        figures = {
+            name: _estimate(line, model.direction(name), digits=8 if name == "size" else 3)
+            for name in model.figures
+        }
+        reason = self._impossible(line, model)
+        multiples = [_size_multiple(self.points[index]) for index in found.used]
+        same = "size" not in figures and max(multiples) < _DIFFERENT * min(multiples)
+        return PointsFit(
+            state="fitted" if reason is None else "rejected",
+            reason=reason,
+            cfcc_level=self.level,
+            kind=self.kind,
+            increment_bytes=self.increment,
+            method="rounding" if line.explains_all else "least_squares",
+            confidence=1.0 if line.explains_all else float(CONFIDENCE),
+            base_bytes=figures["base"],
+            entry_cost_bytes=figures.get("entry"),
+            element_cost_bytes=figures.get("element"),
+            bundle_bytes=figures["bundle"],
+            ratio=model.ratio,
+            size_cost=figures.get("size"),
+            size_multiple=float(_common(multiples)) if same else None,
+            not_separable=tuple(self.not_separable),
+            residuals=tuple(
+                self._residual(index, line.values, model, why.get(index)) for index in range(len(self.points))
+            ),
+            points_used=len(found.used) - len(contradict),
+            least_misfit_bytes=round(float(line.least_misfit), 3),
+        )
+
+    def _residual(
+        self, index: int, values: Sequence[Fraction], model: _Model, left_out: str | None
+    ) -> PointResidual:
+        point = self.points[index]
+        fitted = sum((a * b for a, b in zip(model.row(point), values, strict=True)), Fraction(0))
+        low, high = unrounded_between(point, self.increment)
+        return PointResidual(
+            point=index,
+            fitted_bytes=round(float(fitted), 3),
+            residual_bytes=round(float(point.initsize_bytes - fitted), 3),
+            beyond_rounding_bytes=round(float(max(low - fitted, fitted - high, Fraction(0))), 3),
+            left_out=left_out,
+        )
+
+    def _impossible(self, line: Line, model: _Model) -> str | None:
+        """Return why the figures cannot be true; the figures decide, not their intervals, so that a reader can check it."""
+        base, bundle = (line.value(model.direction(name)) for name in ("base", "bundle"))
+        held = model_constant("element_bytes")
+        if base < 0:
+            return "The base is below zero. Smaller structures determine it."
+        if model.splits:
+            entry, element = (line.value(model.direction(name)) for name in ("entry", "element"))
+            if element < held:
+                return f"An element costs less than the {held} bytes that it holds."
+            if entry < 0:
+                return "An entry costs less than nothing."
+        one, many = model.ratio
+        if bundle < Fraction(many, one) * held:
+            return "An entry with its elements costs less than its elements hold."
+        return None
 
 
-def advise(
-    points: Sequence[SizingPoint],
-    *,
-    cfcc_level: int,
-    kind: Kind = "application",
-    sizings: int = ADVISED_SIZINGS,
-    largest_bytes: int = 64 << 30,
-) -> Advice:
-    """Return the sizings that narrow the intervals of a fit most, the most useful first.
+def unrounded_between(point: SizingPoint, increment_bytes: int) -> tuple[Fraction, Fraction]:
+    """Return the bounds of the storage that a point's entries and elements take.
 
-    Args:
-        points: The points that are known already, possibly none; those of other levels and kinds are ignored.
-        cfcc_level: The CFCC level to size for.
-        kind: The kind of structure.
-        sizings: The number of sizings to propose.
-        largest_bytes: The largest structure to size.
+    A computed size was rounded up to the storage increment. An allocated structure is filled with entries and elements
+    until less than one more entry fits; a page is added for the storage that is managed in pages.
     """
-    del points, sizings, largest_bytes
-    return Advice(cfcc_level=cfcc_level, kind=kind, sizings=(), expected={}, text="")
+    size = Fraction(point.initsize_bytes)
+    step = Fraction(increment_bytes)
+    if point.origin == "display":
+        # An entry with its elements cannot cost more than the structure divided by its entries.
+        step = min(step, size / max(point.counts[0], Fraction(1)) + PAGE_4K)
+    low = size - step if point.unrounded_from_bytes is None else Fraction(point.unrounded_from_bytes)
+    high = size if point.unrounded_to_bytes is None else Fraction(point.unrounded_to_bytes)
+    if point.count_step is not None:
+        # Counts that are wrong by a share change the size by at most that share.
+        share = Fraction(point.count_step, 2) / point.counts[0]
+        low, high = low * (1 - share), high * (1 + share)
+    return low, high
+
+
+def _sort_key(point: SizingPoint) -> tuple[Fraction | int, ...]:
+    return (point.initsize_bytes, *point.counts, point.size_bytes, *unrounded_between(point, 0))
+
+
+def _estimate(line: Line, direction: tuple[Fraction, ...], *, digits: int = 3) -> Estimate:
+    low, high = line.interval(direction)
+    return Estimate(*(round(float(each), digits) for each in (line.value(direction), low, high)))
+
+
+def _is_within(line: Line, direction: tuple[Fraction, ...], share: Fraction) -> bool:
+    """Return whether the points alone determine a figure to within a share of it."""
+    low, high = line.interval(direction, of_points_only=True)
+    return (high - low) / 2 <= share * abs(line.value(direction))
+
+
+def _unexplained(rows: Sequence[tuple[Fraction, ...]], values: Sequence[Fraction]) -> list[Fraction]:
+    """Return the residuals of least squares of values on rows."""
+    unknowns = range(len(rows[0]))
+    normal = [[sum((row[i] * row[j] for row in rows), Fraction(0)) for j in unknowns] for i in unknowns]
+    right = [
+        (sum((row[i] * value for row, value in zip(rows, values, strict=True)), Fraction(0)),)
+        for i in unknowns
+    ]
+    try:
+        solved = [row[0] for row in solve_exactly(normal, right)]
+    except NotDetermined:
+        return [Fraction(0)] * len(values)
+    return [
+        value - sum((a * b for a, b in zip(row, solved, strict=True)), Fraction(0))
+        for row, value in zip(rows, values, strict=True)
+    ]
+
+
+def _per_entry(point: SizingPoint) -> Fraction:
+    entries, elements = point.counts
+    return elements / entries
+
+
+def _size_multiple(point: SizingPoint) -> Fraction:
+    return Fraction(point.size_bytes, point.initsize_bytes)
+
+
+def _common(multiples: Iterable[Fraction]) -> Fraction:
+    """Return the multiple that points have in common: the one in the middle, to a hundredth."""
+    ordered = sorted(multiples)
+    return Fraction(round(ordered[len(ordered) // 2] * 100), 100)
+
+
+def _main_cluster(indices: Sequence[int], of: Callable[[int], Fraction]) -> set[int]:
+    """Return the most indices whose values are nearly equal; the ones with the largest values if several sets are equal."""
+    ordered = sorted(indices, key=of, reverse=True)
+    clusters = [
+        {index for index in ordered if of(index) <= of(first) < _DIFFERENT * of(index)} for first in ordered
+    ]
+    return max(clusters, key=len)
+
+
+def _times(multiple: Fraction) -> str:
+    return "equal to" if multiple == 1 else f"{float(multiple):g} times"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):g} %"
 
 
 @dataclass(frozen=True, slots=True)
