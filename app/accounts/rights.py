@@ -119,6 +119,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/cluster/load
         POST /api/v1/cluster/explain
         POST /api/v1/whatif/filling
+        POST /api/v1/whatif/survival
         POST /api/v1/whatif/thresholds
         POST /api/v1/whatif/recovery
         POST /api/v1/whatif/smds-job
@@ -148,6 +149,7 @@ _TABLE: Mapping[Right, str] = {
         GET /plans/{name}/versions/{number}/structures/{structure}
         GET /plans/{name}/versions/{number}/structures/{structure}/explanations
         GET /plans/{name}/versions/{number}/structures/{structure}/filling
+        GET /plans/{name}/versions/{number}/structures/{structure}/survival
         GET /plans/{name}/versions/{number}/structures/{structure}/thresholds
         GET /plans/{name}/versions/{number}/print
         GET /plans/{name}/versions/{number}/files/{file}
@@ -206,6 +208,7 @@ _TABLE: Mapping[Right, str] = {
         GET /events/read
         POST /events/read
         GET /whatif
+        GET /whatif/survival
         GET /whatif/thresholds
         GET /whatif/filling
         GET /whatif/cf-loss

@@ -206,6 +206,20 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     )
 
 
+def growth_of(session: Session, qsg: str, structure: str) -> tuple[float, float, float, date] | None:
+    """Return the growth of the entries in use in 30 days, as quantiles p10, p50 and p90, and the day of the forecast.
+
+    None if the structure has no forecast of entries with a growth.
+    """
+    rows, _ = repository.page_of_forecasts(session, offset=0, limit=200, qsg=qsg, structure=structure)
+    for row in rows:
+        if row.measure == "entries":
+            growth = parsed_text(Forecast, row.forecast).growth_per_30_days
+            if growth is not None:
+                return growth["p10"], growth["p50"], growth["p90"], row.made_on
+    return None
+
+
 def _ranked(each: RankedForecast, score: Score | None = None) -> StructureForecast:
     return _read(
         StructureForecast,

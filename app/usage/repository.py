@@ -562,6 +562,43 @@ def queue_figures(
     return session.execute(query.group_by(hours.structure, hours.queue).order_by(hours.queue)).all()
 
 
+def put_bands(
+    session: Session,
+    qsg: str,
+    structure: str,
+    *,
+    first: datetime,
+    past: datetime,
+    edges: Sequence[int],
+    header_bytes: int,
+    element_bytes: int,
+) -> Sequence[AnyRow]:
+    """Return the puts of a structure and their list elements, by hour and by band of the mean message size.
+
+    Band 0 has sizes up to the first edge; the last band those above the last edge. Elements are those of messages whose
+    data stays in the coupling facility: whole elements if all messages of a queue's hour have one size, otherwise the
+    most that messages with this mean can take.
+    """
+    hours = HourlyQueueUsage
+    # Products instead of quotients, because a quotient of integers would be rounded down to an edge.
+    band = case(
+        *((hours.put_bytes <= hours.puts * edge, place) for place, edge in enumerate(edges)), else_=len(edges)
+    )
+    single = (hours.put_size_min_bytes + (header_bytes + element_bytes - 1)) // element_bytes
+    elements = case(
+        (hours.put_size_min_bytes == hours.put_size_max_bytes, hours.puts * single),
+        else_=(hours.put_bytes + hours.puts * (header_bytes + element_bytes - 1)) / (element_bytes * 1.0),
+    )
+    query = select(
+        hours.hour,
+        band.label("band"),
+        func.sum(hours.puts).label("puts"),
+        func.sum(elements).label("elements"),
+        func.sum(case((hours.put_bytes.is_(None), hours.puts), else_=0)).label("puts_without_bytes"),
+    ).where(*_of_structure(qsg, structure, first, past), hours.puts.is_not(None))
+    return session.execute(query.group_by(hours.hour, band).order_by(hours.hour)).all()
+
+
 def hours_of_extremes(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[dict[str, datetime], dict[str, datetime]]:

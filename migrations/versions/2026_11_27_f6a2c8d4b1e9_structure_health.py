@@ -1,6 +1,6 @@
 """The health of structures in the last days, as the last nightly run judged it.
 
-Revises: b5c1d8e4a2f7.
+Revises: d2b7f4c9a6e1.
 """
 
 from __future__ import annotations

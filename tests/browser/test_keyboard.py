@@ -56,6 +56,7 @@ FILES = {
     "/sign-in/oidc/sign-out",
     "/forecasts/{qsg}/{structure}/forecast.csv",
     "/whatif/filling",
+    "/whatif/survival",
     "/whatif/thresholds",
 }
 """Addresses of downloads and redirects, which are not pages."""
@@ -70,6 +71,7 @@ MEASURED = {
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
     "/plans/{name}/versions/{number}/structures/{structure}/filling",
+    "/plans/{name}/versions/{number}/structures/{structure}/survival",
     "/plans/{name}/versions/{number}/structures/{structure}/thresholds",
     "/plans/{name}/scenarios",
     "/plans/{name}/scenarios/new",

@@ -43,7 +43,7 @@ CALCULATIONS = (
     *(f"POST /api/v1/cluster/{kind}" for kind in ("decide", "load", "explain")),
     *(
         f"POST /api/v1/whatif/{kind}"
-        for kind in ("filling", "thresholds", "recovery", "smds-job", "cf-loss", "upgrade")
+        for kind in ("filling", "survival", "thresholds", "recovery", "smds-job", "cf-loss", "upgrade")
     ),
     *(f"POST /{kind}" for kind in ("lint", "merge", "running", "plan-from-running", "plan-preview")),
     *(f"POST /events/{kind}" for kind in ("simulate", "read")),

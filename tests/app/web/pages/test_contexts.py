@@ -70,6 +70,7 @@ from app.whatif.loss_pages import CfLossPage
 from app.whatif.pages import PlanWhatIfPage, WhatIfPage
 from app.whatif.recovery_pages import RecoveryPage
 from app.whatif.smds_pages import SmdsPage
+from app.whatif.survival_pages import SurvivalPage
 from app.whatif.threshold_pages import ThresholdsPage
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
 from tests.app.uploads.support import post_file
@@ -153,6 +154,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "whatif/plan.html": PlanWhatIfPage,
     "whatif/recovery.html": RecoveryPage,
     "whatif/smds.html": SmdsPage,
+    "whatif/survival.html": SurvivalPage,
     "whatif/thresholds.html": ThresholdsPage,
     "whatif/upgrade.html": UpgradePage,
 }
@@ -162,6 +164,7 @@ PLAN_PAGES = (
     "/plans/CONTEXTS?tab=findings", "/plans/CONTEXTS?tab=policy", "/plans/CONTEXTS?tab=queues", "/plans/CONTEXTS/what-if",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/survival",
     "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds", "/plans/CONTEXTS/versions/1/structures/MYDATA/explanations",
 )  # fmt: skip
 SCENARIO_PAGES = (
