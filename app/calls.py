@@ -28,6 +28,7 @@ import anyio.to_thread
 from app.database.transactions import COMMITTING
 from app.problem_types import CPU_LIMIT, SERVICE_STOPPING
 from planner_core.errors import PlannerError
+from planner_core.garbage import one_pause
 
 LOOKS_EVERY_S = 0.2
 """Interval at which the CPU time of running calls is read."""
@@ -170,7 +171,8 @@ class Call:
         try:
             try:
                 self._begin()
-                return self._function(*args)
+                with one_pause():
+                    return self._function(*args)
             finally:
                 self._end()
         except CallStopped:

@@ -42,7 +42,7 @@ COMMANDS = {
         "Fit curves, forecast usage and report findings from the whole usage history.",
         "app.nightly.cli",
     ),
-    "curves": ("List the curves fitted to data of this site, newest first.", "app.nightly.cli"),
+    "curves": ("Fitted curves: list, fit-points, advise.", "app.nightly.cli"),
     "forecasts": (
         "List the latest forecasts: full structures first, then those that run out soonest.",
         "app.nightly.cli",

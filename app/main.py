@@ -27,6 +27,7 @@ from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
 from app.fits import api as curves
+from app.fits import points_api as points
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
@@ -37,7 +38,6 @@ from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
-from app.plans import approval
 from app.plans import description as plans_description
 from app.plans import service as plan_store
 from app.reference import api as reference_api
@@ -58,7 +58,7 @@ from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
 from app.web.running_requests import RunningRequests
-from app.web.security.body import BoundedBody, Streams
+from app.web.security.body import BodyLimits, BoundedBody
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
 from app.web.security.proxies import ProxyHeaders
@@ -122,7 +122,6 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
-    approval.check_settings(settings)
     overseer = Overseer(settings.request_cpu_s)
     calls.install()
     app = FastAPI(
@@ -183,6 +182,7 @@ def _routers() -> list[APIRouter]:
         jobs.router,
         usage.router,
         curves.router,
+        points.router,
         forecasts.router,
         night.router,
         fleet.router,
@@ -219,12 +219,11 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
         Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
-            max_bytes=settings.max_body_bytes,
-            timeout_s=settings.body_timeout_s,
-            streams=Streams(
-                frozenset({"/uploads", "/api/v1/uploads"}),
-                max_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
-                stall_s=settings.upload_stall_s,
+            limits=BodyLimits(
+                document_bytes=settings.max_body_bytes,
+                document_timeout_s=settings.body_timeout_s,
+                file_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
+                file_stall_s=settings.upload_stall_s,
             ),
         ),
         Middleware(PagesInTurn),

@@ -18,6 +18,7 @@ def page_routers() -> list[APIRouter]:
     from app.events.simulate_pages import router as simulate_events
     from app.fits.levels_pages import router as levels
     from app.fits.pages import router as curves
+    from app.fits.points_pages import router as sizing_points
     from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
     from app.nightly.pages import router as nights
@@ -56,6 +57,7 @@ def page_routers() -> list[APIRouter]:
         take_over,
         usage,
         curves,
+        sizing_points,
         levels,
         forecasts,
         nights,

@@ -14,6 +14,16 @@ _CHARACTERS_PER_QUEUE = 200
 _pausing = threading.Lock()
 
 
+class _Call(threading.local):
+    """The call that `one_pause` marks in a thread."""
+
+    is_open = False
+    pauses = False
+
+
+_call = _Call()
+
+
 def characters_of(queues: int) -> int:
     """Return roughly the length of a document with this number of queues, for `collection_paused`."""
     return _CHARACTERS_PER_QUEUE * queues
@@ -34,8 +44,34 @@ def collection_paused(characters: int = LARGE_CHARACTERS) -> Iterator[None]:
         yield
         return
     gc.disable()
+    if _call.is_open:
+        # `one_pause` ends it.
+        _call.pauses = True
+        yield
+        return
     try:
         yield
     finally:
         gc.enable()
         _pausing.release()
+
+
+@contextmanager
+def one_pause() -> Iterator[None]:
+    """Let the first pause in the block last until the end of the block.
+
+    A call that reads a large document and then calculates its plan pauses several times. After each pause, the collector
+    would search all objects of the document, and find them in use.
+    """
+    if _call.is_open:
+        yield
+        return
+    _call.is_open = True
+    try:
+        yield
+    finally:
+        _call.is_open = False
+        if _call.pauses:
+            _call.pauses = False
+            gc.enable()
+            _pausing.release()

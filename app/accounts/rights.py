@@ -93,11 +93,15 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/usage/structures
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
+        GET /api/v1/usage/structures/{qsg}/{structure}/health
         GET /api/v1/usage/structures/{qsg}/{structure}/queue
         POST /api/v1/usage/plan-document
         GET /api/v1/curves
         GET /api/v1/curves/{version}
         GET /api/v1/curves/{version}/points
+        GET /api/v1/sizing-points
+        GET /api/v1/sizing-points/fit
+        GET /api/v1/sizing-points/advice
         GET /api/v1/cf-levels
         GET /api/v1/forecasts
         GET /api/v1/forecasts/{qsg}/{structure}
@@ -178,6 +182,7 @@ _TABLE: Mapping[Right, str] = {
         GET /usage.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
+        GET /usage/{qsg}/{structure}/health.csv
         GET /usage/{qsg}/{structure}/queues.csv
         GET /usage/{qsg}/{structure}/queue
         GET /usage/{qsg}/{structure}/queue.csv
@@ -185,6 +190,11 @@ _TABLE: Mapping[Right, str] = {
         GET /curves.csv
         GET /curves/{version}
         GET /curves/{version}/points.csv
+        GET /sizing-points
+        GET /sizing-points.csv
+        GET /sizing-points/template.csv
+        GET /sizing-points/fit
+        GET /sizing-points/advice.txt
         GET /cf-levels
         GET /forecasts
         GET /forecasts.csv
@@ -231,6 +241,9 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/plans/{name}/scenarios
         PUT /api/v1/plans/{name}/scenarios/{scenario}
         DELETE /api/v1/plans/{name}/scenarios/{scenario}
+        POST /api/v1/sizing-points
+        POST /api/v1/sizing-points/fit
+        DELETE /api/v1/sizing-points/{number}
         PUT /api/v1/cf-levels/{coupling_facility}
         DELETE /api/v1/cf-levels/{coupling_facility}
 
@@ -257,6 +270,11 @@ _TABLE: Mapping[Right, str] = {
         POST /usage/{qsg}/plan
         GET /usage/{qsg}/plan/into/{name}
         POST /usage/{qsg}/plan/into/{name}
+        GET /sizing-points/add
+        POST /sizing-points
+        POST /sizing-points/one
+        POST /sizing-points/remove
+        POST /sizing-points/fit
         POST /cf-levels
         POST /cf-levels/remove
     """,

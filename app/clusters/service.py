@@ -91,7 +91,7 @@ def decide_body(body: bytes, *, mode: Mode) -> DecisionAnswer:
 
 def load_answer(document: PlanDocument, curves: Curves) -> ClusterLoadAnswer:
     """Calculate the load of a plan's clusters on its structures."""
-    result = evaluate(document, curves, compares=False)
+    result = evaluate(document, curves, compares=False, purpose="sizes")
     # A plan without clusters gets an empty load as its answer, not an error.
     load = result.clusters or ClusterLoad(flows=(), structures=(), assumptions=())
     return ClusterLoadAnswer(

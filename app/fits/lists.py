@@ -21,9 +21,10 @@ ALLOCATION_RATIO = (1, 6)
 
 
 def _facility(fit: Fit) -> TableCell:
+    unnamed = "sizing answers" if fit.answers is not None else "not named"
     return TableCell(
         value=fit.coupling_facility or None,
-        text=fit.coupling_facility or "not named",
+        text=fit.coupling_facility or unnamed,
         tag=WORD if fit.is_simulated else "",
     )
 

@@ -13,27 +13,30 @@ from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import compare_curves
 from planner_core.plan.evaluate import evaluate as evaluate_on_curve
-from planner_core.plan.result import PlanResult
+from planner_core.plan.result import PlanResult, Purpose
 from planner_core.sizing.fitted import fitted_curve, not_accepted
 from planner_core.sizing.structure_size import Curve
 
 ACCEPTED = "accepted"
 
 
-def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -> PlanResult:
+def evaluate(
+    document: PlanDocument, curves: Curves, *, compares: bool = True, purpose: Purpose = "result"
+) -> PlanResult:
     """Evaluate a plan with the curve that it names.
 
     Args:
         document: The plan.
         curves: The source of fitted curves.
         compares: Whether a plan with a fitted curve is also evaluated with the published curve.
+        purpose: The use of the result; for its sizes alone, it has no advice on queue depths and no warnings about them.
 
     Raises:
         PlanRefused: The plan is impossible, or its curve is unknown or was not accepted.
     """
     curve = curve_of(document, curves)
-    result = evaluate_on_curve(document, curve=curve)
-    if curve is None or not compares:
+    result = evaluate_on_curve(document, curve=curve, purpose=purpose)
+    if curve is None or not compares or purpose == "sizes":
         return result
     return replace(result, comparison=compare_curves(document, curve, result=result))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.stored import StoredVersion
-from app.plans.trail import Acknowledgment
+from app.plans.trail import StoredAcknowledgment
 from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step, read_source
@@ -213,7 +213,7 @@ def stored_group(version: StoredVersion) -> AllocationGroup[StoredStructure]:
 
 
 def findings_of(
-    version: StoredVersion, *, structure: str | None = None, acknowledged: Sequence[Acknowledgment] = ()
+    version: StoredVersion, *, structure: str | None = None, acknowledged: Sequence[StoredAcknowledgment] = ()
 ) -> tuple[FindingView, ...]:
     """Return the stored findings of one structure or of all; `acknowledged` has the authors of acknowledgments."""
     items = [item for item in version.findings if structure is None or item.structure == structure]

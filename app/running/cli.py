@@ -149,7 +149,7 @@ def _result(name: str) -> PlanResult:
     from app.fits.from_settings import curves_of_settings
     from app.fits.resolve import evaluate
 
-    return evaluate(read_plan(name), curves_of_settings, compares=False)
+    return evaluate(read_plan(name), curves_of_settings, compares=False, purpose="sizes")
 
 
 def _lint(arguments: argparse.Namespace) -> int:

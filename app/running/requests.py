@@ -132,7 +132,7 @@ def plan_of(document: JsonObject, curves: Curves) -> PlanResult:
         # The core names places in the plan; the request contains it as a member.
         problems = tuple(FieldProblem(f"/plan{each.field}", each.message) for each in error.problems)
         raise DocumentInvalid(problems) from None
-    return evaluate(read, curves, compares=False)
+    return evaluate(read, curves, compares=False, purpose="sizes")
 
 
 def texts_of(current: str | Sequence[str]) -> list[str]:

@@ -19,7 +19,6 @@ from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job, JobProgress, stage_title
 from app.paging import ResultPage
-from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, batches, qsg_map, service, unregistered
 from app.uploads.amounts import amount
@@ -30,6 +29,7 @@ from app.uploads.lists import STATES, UPLOADS, upload_row
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
+from app.web.body import BodyDep
 from app.web.forms import FormField, filled, read_pairs
 from app.web.rendering import Page, render, root_path
 from app.web.tables import ListView

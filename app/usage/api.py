@@ -23,6 +23,7 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
+from app.usage.health import HealthAnswer, health_answer
 from app.usage.history_state import damage_of
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
@@ -119,6 +120,19 @@ def list_queues(
 
 
 @router.get(
+    "/structures/{qsg}/{structure}/health",
+    summary="Read the health of a structure",
+    responses=problems(404, 422),
+)
+def read_health(qsg: Qsg, structure: Structure, session: SessionDep) -> HealthAnswer:
+    """Return redrives, service times, delayed requests and waits of the last days, compared with guidelines.
+
+    The nightly run judges each interval; a measure without records states which records have its figures.
+    """
+    return health_answer(session, qsg, structure)
+
+
+@router.get(
     "/structures/{qsg}/{structure}/queue", summary="Read a queue over time", responses=problems(404, 422)
 )
 def read_queue(
@@ -158,7 +172,7 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     document = read_object(made.document)
     try:
         sizes = service.sizes_compared(
-            session, evaluate(document, curves_for(session), compares=False), period
+            session, evaluate(document, curves_for(session), compares=False, purpose="sizes"), period
         )
     # A document that cannot be calculated yet is still an answer, because it can be completed.
     except PlanRefused:

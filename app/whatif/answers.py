@@ -60,7 +60,7 @@ def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curv
     """Return the job that creates the shared message data sets of a plan."""
     # The comparison of the published and the fitted curve would size every structure twice, and the job does not need
     # it.
-    return smds_job(evaluate(document, curves, compares=False), load=question.load)
+    return smds_job(evaluate(document, curves, compares=False, purpose="sizes"), load=question.load)
 
 
 def losses(
@@ -75,7 +75,9 @@ def losses(
         at: Whether structures are counted with INITSIZE or with SIZE.
     """
     plans = [(document.qsg, document), *others]
-    return losses_of([(name, evaluate(each, curves, compares=False)) for name, each in plans], at=at)
+    return losses_of(
+        [(name, evaluate(each, curves, compares=False, purpose="sizes")) for name, each in plans], at=at
+    )
 
 
 def stored_plans(database: Database, names: Sequence[str]) -> list[tuple[str, PlanDocument]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.depth_advice import DepthAdvice, QueueThresholds, Thresholds
+from planner_core.sizing.depth_advice import DepthAdvice, QueueAdvice, QueueThresholds, Thresholds
 from planner_core.sizing.depth_advising import Members
 from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
@@ -19,8 +19,19 @@ from planner_core.units import ceil_div
 _PERCENT = 100
 
 
+class Stated(NamedTuple):
+    """A queue of the document."""
+
+    place: int
+    queue: Queue
+
+
 class Case(NamedTuple):
-    """A queue with depth events in the document; `messages` is its planned backlog."""
+    """A queue with depth events in the document; `messages` is its planned backlog.
+
+    `high_at` is the depth of Queue Depth High. The event never occurs if the structure is full before it, even at SIZE
+    and with this queue alone; it is late if the structure has reached the action level by then.
+    """
 
     place: int
     queue: Queue
@@ -28,6 +39,18 @@ class Case(NamedTuple):
     advised: Thresholds
     planned: QueueThresholds
     force: Thresholds
+    high_at: int | None
+    is_never: bool
+    is_late: bool
+
+    @classmethod
+    def of(cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds) -> Case:
+        """Return the case of a queue with its advice."""
+        force, alone = advice.force, planned.alone
+        high_at = force.high_at
+        is_never = high_at is not None and not alone.size_holds(high_at)
+        is_late = high_at is not None and high_at > alone.at_action and not is_never
+        return cls(place, queue, messages, advice, planned, force, high_at, is_never, is_late)
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
@@ -70,17 +93,14 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
 def check_depth_events(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
     """Yield the findings on the depth events of a structure's queues."""
     advice, definition = structure.depth_events, structure.definition
-    if advice is None or not isinstance(definition, Structure):
+    if not isinstance(definition, Structure):
         return
-    cases = [
-        Case(
-            place,
-            definition.queues[place],
-            structure.queues[place].messages,
-            each,
-            each.planned,
-            each.force,
-        )
+    stated = [Stated(place, queue) for place, queue in enumerate(definition.queues)]
+    yield from _reversed(_QueueFindings(structure.pointer, definition.name, stated))
+    if advice is None:
+        return
+    cases: list[Case] = [
+        Case.of(place, definition.queues[place], structure.queues[place].messages, each, each.planned)
         for place, each in advice.planned.items()
         if each.planned is not None
     ]
@@ -94,14 +114,18 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     yield from _silent(queues, document)
 
 
-class _QueueFindings:
+C = TypeVar("C", Stated, Case)
+
+
+class _QueueFindings(Generic[C]):
     """The queues of a structure, for findings that list all queues to which they apply."""
 
-    def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
-        self.at, self.name, self.cases = at, name, cases
+    def __init__(self, at: str, name: str, cases: Sequence[C]) -> None:
+        self.at, self.name = at, name
+        self.cases: Sequence[C] = cases
 
     def where(
-        self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
+        self, code: str, key: str, wrong: Callable[[C], bool], words: Callable[[C], str]
     ) -> Iterator[Finding]:
         """Yield one finding on the matching queues: it points to the first queue and names the others."""
         # One finding for hundreds of queues that are alike, because a finding for each would bury all others.
@@ -121,26 +145,30 @@ class _QueueFindings:
 _some = partial(listed, most=3)
 
 
-def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
-    """Check the thresholds of a queue against each other."""
+def _reversed(queues: _QueueFindings[Stated]) -> Iterator[Finding]:
+    """Check the thresholds that a document states. This is the only error about depths, and needs no advice on them."""
 
-    def both(case: Case) -> tuple[int, int]:
+    def is_reversed(case: Stated) -> bool:
         high, low = case.queue.qdepthhi, case.queue.qdepthlo
-        return (1, 0) if high is None or low is None else (high, low)
+        return high is not None and low is not None and high < low
 
     yield from queues.where(
         "QDEPTHHI_BELOW_QDEPTHLO",
         "qdepthlo",
-        lambda case: both(case)[0] < both(case)[1],
+        is_reversed,
         lambda case: (
             f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. Set "
             "QDEPTHLO below QDEPTHHI."
         ),
     )
+
+
+def _thresholds(queues: _QueueFindings[Case]) -> Iterator[Finding]:
+    """Check the thresholds of a queue against each other."""
     yield from queues.where(
         "QDEPTHHI_EQUALS_QDEPTHLO",
         "qdepthlo",
-        lambda case: both(case)[0] == both(case)[1],
+        lambda case: case.queue.qdepthhi is not None and case.queue.qdepthhi == case.queue.qdepthlo,
         lambda case: (
             f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that fluctuates around that value "
             "raises one event after another. Set QDEPTHLO well below it."
@@ -177,7 +205,7 @@ def _thresholds(queues: _QueueFindings) -> Iterator[Finding]:
 
 def _is_at_maxdepth(case: Case) -> bool:
     """Return whether Queue Depth High occurs only on the put that fills the queue."""
-    high, maxdepth = case.force.high_at, case.force.maxdepth
+    high, maxdepth = case.high_at, case.force.maxdepth
     if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
         return False
     return case.queue.qdepthhi == _PERCENT or (high is not None and high == maxdepth)
@@ -187,7 +215,7 @@ def _three(case: Case) -> tuple[str | None, str | None, str | None]:
     return case.queue.qdphiev, case.queue.qdploev, case.queue.qdpmaxev
 
 
-def _switches(queues: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
+def _switches(queues: _QueueFindings[Case], *, has_perfmev: bool) -> Iterator[Finding]:
     """Check the three switches of a queue against each other."""
     yield from queues.where(
         "DEPTH_EVENTS_ALL_OFF",
@@ -238,7 +266,7 @@ def _spent(case: Case) -> str:
     return f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event occurs until a get lowers the depth to QDEPTHLO. To avoid the wait, set QDPHIEV(ENABLED)."
 
 
-def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Finding]:
     """Check thresholds and MAXDEPTHs of single queues against the capacity of the structure."""
     largest = limit("largest_maxdepth")
     yield from queues.where(
@@ -255,18 +283,18 @@ def _capacity(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     yield from queues.where(
         "QDEPTHHI_ABOVE_CAPACITY",
         "qdepthhi",
-        lambda case: _never(case) and not _is_unlimited(case),
+        lambda case: case.is_never and not _is_unlimited(case),
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but at SIZE the structure "
+            f"Queue Depth High is at {case.high_at} messages, but at SIZE the structure "
             f"holds only {case.planned.alone.in_size}: it is full (reason 2192) before the event. {_rather(case)}"
         ),
     )
     yield from queues.where(
         "QDEPTHHI_AFTER_ACTION_LEVEL",
         "qdepthhi",
-        _is_late,
+        lambda case: case.is_late,
         lambda case: (
-            f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill "
+            f"Queue Depth High is at {case.high_at} messages, but {case.planned.alone.at_action} of them fill "
             f"the structure to {_level(advice)}: the event occurs too late to warn of this. {_rather(case)}"
         ),
     )
@@ -314,7 +342,7 @@ def _is_low_in_the_way(case: Case) -> bool:
     )
 
 
-def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
+def _together(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Finding]:
     """Check all queues of a structure together."""
     together = advice.together
     if together is None:
@@ -337,7 +365,7 @@ def _together(queues: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             structure=queues.name,
         )
     # A queue whose own event is late has its own finding, and causes the gap.
-    is_late = any(_is_late(case) or _never(case) for case in queues.cases)
+    is_late = any(case.is_late or case.is_never for case in queues.cases)
     if not is_late and together.at_high * _PERCENT > advice.action_percent:
         yield finding(
             "HIGH_EVENTS_LEAVE_A_GAP",
@@ -362,15 +390,6 @@ def _is_unlimited(case: Case) -> bool:
     return case.queue.maxdepth == limit("largest_maxdepth") and case.queue.qdphiev == "ENABLED"
 
 
-def _never(case: Case) -> bool:
-    """Return whether the structure is full before Queue Depth High, even at SIZE and with this queue alone."""
-    return not case.planned.alone.size_holds(case.force.high_at or 0)
-
-
-def _is_late(case: Case) -> bool:
-    return (case.force.high_at or 0) > case.planned.alone.at_action and not _never(case)
-
-
 def _level(advice: DepthAdvice) -> str:
     return f"{advice.action_percent} % ({advice.action})"
 
@@ -386,7 +405,7 @@ def _percent(part: Fraction) -> str:
     return f"{float(part * _PERCENT):.0f} %"
 
 
-def _silent(queues: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
+def _silent(queues: _QueueFindings[Case], document: PlanDocument) -> Iterator[Finding]:
     """Report queues whose events are partly detected by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
+SECTIONS = ("qest", "qesd", "qqst", "qcct", "wq", "r744")
 """Sections of SMF records that can be decoded."""
 OUTPUTS = ("csv", "jsonl")

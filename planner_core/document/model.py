@@ -405,7 +405,7 @@ class Structure(BaseModel):
     queues: Annotated[list[Queue], UntilManyErrors] = Field(default_factory=list)
 
 
-class Acknowledgement(BaseModel):
+class Acknowledgment(BaseModel):
     """A warning or note that the planners accept, with their reason."""
 
     model_config = MODEL
@@ -517,7 +517,7 @@ class PlanDocument(BaseModel):
     policy: Policy = Field(default_factory=Policy)
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
     structures: Annotated[list[Structure], UntilManyErrors] = Field(default_factory=list)
-    acknowledged: Annotated[list[Acknowledgement], Field(max_length=1000)] = Field(default_factory=list)
+    acknowledged: Annotated[list[Acknowledgment], Field(max_length=1000)] = Field(default_factory=list)
     clusters: Annotated[list[Cluster], Field(max_length=32)] = Field(
         default_factory=list, description="Clusters that send to the group's shared queues."
     )

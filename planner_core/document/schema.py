@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from planner_core.document.cluster_entries import ChannelEntry
 from planner_core.document.model import (
-    Acknowledgement,
+    Acknowledgment,
     Admin,
     Cluster,
     ClusteredInstance,
@@ -39,7 +39,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
     ChannelEntry,
     ClusteredInstance,
     Cluster,
-    Acknowledgement,
+    Acknowledgment,
     PlanDocument,
 )
 _MODEL_NAMED = {model.__name__: model for model in _MODELS}

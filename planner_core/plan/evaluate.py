@@ -19,6 +19,7 @@ from planner_core.plan.result import (
     CurveComparison,
     CurveStructure,
     PlanResult,
+    Purpose,
     SizeDifference,
     SizeUnderBothCurves,
     SizeUnderCurve,
@@ -29,12 +30,16 @@ from planner_core.sizing.structures import size_application, size_system
 from planner_core.units import bytes_to_kib_ceil
 
 
-def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
+def evaluate(
+    document: PlanDocument, *, curve: Curve | None = None, purpose: Purpose = "result"
+) -> PlanResult:
     """Return the result of a plan: figures, findings and their sources.
 
     Args:
         document: The plan.
         curve: The fitted curve that the document names; None for published figures.
+        purpose: The use of the result. For its sizes alone, there is neither advice on queue depths nor a warning about
+            them.
 
     Raises:
         PlanRefused: No such plan can exist (too many queue managers, structures or queues,
@@ -42,12 +47,12 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     """
     # The results are hundreds of thousands of objects, which the collector would search again and again.
     with collection_paused(characters_of(sum(len(each.queues) for each in document.structures))):
-        return _evaluate(document, curve)
+        return _evaluate(document, curve, purpose)
 
 
-def _evaluate(document: PlanDocument, curve: Curve | None) -> PlanResult:
+def _evaluate(document: PlanDocument, curve: Curve | None, purpose: Purpose) -> PlanResult:
     checks.refuse_impossible(document, has_curve=curve is not None)
-    evaluated = tuple(evaluated_structures(document, curve))
+    evaluated = tuple(evaluated_structures(document, curve, purpose=purpose))
     structures = tuple(each.result for each in evaluated)
     found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
@@ -62,11 +67,13 @@ def _evaluate(document: PlanDocument, curve: Curve | None) -> PlanResult:
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
         document=document,
-        curve=highest.curve,
+        # The curve of a structure may include the control storage for its own SIZE.
+        curve=curve or highest.curve,
         structures=structures,
         allocation=placed.allocation,
         findings=findings,
         clusters=clusters,
+        purpose=purpose,
     )
 
 

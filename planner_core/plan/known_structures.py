@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
+from planner_core.plan.result import Purpose
 from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
@@ -133,46 +134,51 @@ def placed_structures(
 
 
 def evaluated_structures(
-    document: PlanDocument, curve: Curve | None, *, known: KnownStructures = _known
+    document: PlanDocument,
+    curve: Curve | None,
+    *,
+    purpose: Purpose = "result",
+    known: KnownStructures = _known,
 ) -> Iterator[EvaluatedStructure]:
     """Yield the evaluation of each structure: CSQ_ADMIN, those of the document in its order, CSQSYSAPPL.
 
     Args:
         document: The plan.
         curve: The fitted curve that the document names; None for published figures.
+        purpose: The use of the results; for sizes alone, there is no advice on queue depths.
         known: The structures that were evaluated before.
     """
     # Structures are evaluated with this copy, so that their results cannot depend on anything that is not in the key.
     around = document.model_copy(update=_ELSEWHERE)
     queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = _first_equal((_content(around), curve)) if queues <= known.most_queues else None
+    group = _first_equal((_content(around), curve, purpose)) if queues <= known.most_queues else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
         if group is None:
-            yield _evaluated(around, curve, place, structure)
+            yield _evaluated(around, curve, place, structure, purpose)
             continue
         key = (group, place, structure and _content(structure))
         found = known.get(key)
         if found is None:
-            found = _evaluated(around, curve, place, structure)
+            found = _evaluated(around, curve, place, structure, purpose)
             known.keep(key, found)
         yield found
 
 
 def _evaluated(
-    around: PlanDocument, curve: Curve | None, place: Place, structure: Structure | None
+    around: PlanDocument, curve: Curve | None, place: Place, structure: Structure | None, purpose: Purpose
 ) -> EvaluatedStructure:
     if isinstance(place, int) and structure is not None:
-        result = size_application(around, curve, place, structure)
+        result = size_application(around, curve, place, structure, advises=purpose == "result")
     else:
         result = size_admin(around, curve) if place == "admin" else size_system(around, curve)
     return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))
 
 
 @lru_cache(maxsize=64)
-def _first_equal(group: tuple[object, Curve | None]) -> tuple[object, Curve | None]:
+def _first_equal(group: tuple[object, Curve | None, Purpose]) -> tuple[object, Curve | None, Purpose]:
     """Return the first of equal groups, because keys with the same object are compared much faster."""
     return group
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,16 @@ from planner_core.units import bytes_to_kib_ceil
 from planner_core.wire import Answer, Hidden, Omittable
 
 _NO_STRUCTURES = b'"structures":[]'
+Purpose = Literal["result", "sizes"]
+"""The use of an evaluation: a complete result, or only its sizes, places and errors.
+
+Advice on queue depths takes most of the time of an evaluation. Without it there are no warnings about depths; all errors
+are found.
+"""
+
+
+class IncompleteResult(RuntimeError):
+    """A result that was evaluated only for its sizes is shown as a complete one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +149,16 @@ class PlanResult:
     """The same plan under the published curve and the fitted one, if it was requested."""
     clusters: ClusterLoad | None = None
     """The load of clusters on the structures; None if the document names none."""
+    purpose: Purpose = "result"
 
     def answer(
         self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
     ) -> PlanAnswer:
-        """Return the figures; with `depths`, the structures have advice on the depths of each queue."""
+        """Return the figures; with `depths`, the structures have advice on the depths of each queue.
+
+        Raises:
+            IncompleteResult: The plan was evaluated only for its sizes.
+        """
         places = self.allocation.places
         structures = tuple(
             structure_answer(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
@@ -167,6 +182,7 @@ class PlanResult:
         structures: tuple[StructureAnswer, ...],
         explanations: Mapping[str, Explanation] | None,
     ) -> PlanAnswer:
+        self.check_complete()
         return PlanAnswer(
             core_version=self.core_version,
             qsg=self.document.qsg,
@@ -186,6 +202,15 @@ class PlanResult:
             comparison=self.comparison,
             explanations=explanations,
         )
+
+    def check_complete(self) -> None:
+        """Refuse to show a result that lacks advice and warnings.
+
+        Raises:
+            IncompleteResult: The plan was evaluated only for its sizes.
+        """
+        if self.purpose != "result":
+            raise IncompleteResult
 
     def as_json(self, *, depths: bool = False) -> dict[str, Any]:
         """Return the figures as values that the json module can write."""

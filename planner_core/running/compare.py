@@ -278,9 +278,20 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     render_output("policy", result)
     wanted = {
         kind: [over_today(each, running) for each in objects]
-        for kind, objects in wanted_objects(result, unstated).items()
+        for kind, objects in wanted_objects(result, running, unstated).items()
     }
-    compared = tuple(_compared(structure, running, wanted, unstated) for structure in result.structures)
+    of_structures: dict[str | None, list[WantedObject]] = {}
+    for queue in wanted["QLOCAL"]:
+        of_structures.setdefault(queue.structure, []).append(queue)
+    compared = tuple(
+        _compared(
+            structure,
+            running,
+            {"CFSTRUCT": wanted["CFSTRUCT"], "QLOCAL": of_structures.get(structure.name, [])},
+            unstated,
+        )
+        for structure in result.structures
+    )
     about_policy = _check_merged(result, running, compared, unstated)
     merged = {
         each.result.cfrm_name: _merged(each)
@@ -395,9 +406,8 @@ def _compared(
     queues: list[QueueDifference] = []
     if running.knows_queues:
         for queue in wanted["QLOCAL"]:
-            if queue.structure == structure.name:
-                queues += queue_differences(queue, running.queues.get(queue.name), running)
-                objects.append(queue)
+            queues += queue_differences(queue, running.queues.get(queue.name), running)
+            objects.append(queue)
     return ComparedStructure(
         structure, today, says, tuple(differences), tuple(queues), is_new, tuple(objects), withheld
     )

@@ -86,17 +86,22 @@ class WantedObject:
 
 
 def wanted_objects(
-    result: PlanResult, unstated: Unstated = DEFAULT_UNSTATED
+    result: PlanResult, running: Running, unstated: Unstated = DEFAULT_UNSTATED
 ) -> Mapping[str, Sequence[WantedObject]]:
-    """Return the MQ objects of the plan by kind, read from its own MQSC."""
+    """Return the MQ objects of the plan by kind, read from its own MQSC.
+
+    A kind of objects that no text about the running system shows is left out, because it cannot be compared.
+    """
+    found: dict[str, list[WantedObject]] = {"CFSTRUCT": [], "QLOCAL": []}
+    if not running.knows_cfstructs and not running.knows_queues:
+        return found
     fields: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
     for number, structure in enumerate(result.document.structures):
         pointer = f"/structures/{number}"
         fields["CFSTRUCT", structure.name] = (pointer, unstated_of_structure(structure))
-        for place, queue in enumerate(structure.queues):
+        for place, queue in enumerate(structure.queues if running.knows_queues else ()):
             fields["QLOCAL", queue.name] = (f"{pointer}/queues/{place}", unstated_of_queue(queue))
-    found: dict[str, list[WantedObject]] = {"CFSTRUCT": [], "QLOCAL": []}
-    for command in read_commands(mqsc(result)).commands:
+    for command in read_commands(mqsc(result, queues=running.knows_queues)).commands:
         if command.kind not in found:
             continue
         pointer, keys = fields[command.kind, command.name]

@@ -22,13 +22,14 @@ from planner_core.sizing.depth_advice import (
     QueueAdvice,
     QueuesTogether,
     QueueThresholds,
-    Thresholds,
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
+from planner_core.sizing.filling_alone import FillingsAlone
 from planner_core.sizing.offload import Rule, can_fire, firing
 from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
+from planner_core.units import as_fraction
 
 PARTS = 10**9
 """The precision to which shares of the backlog are rounded down, so that their explanations are readable."""
@@ -38,6 +39,9 @@ _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
 """A function that reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
+_Values = tuple[int | None, int | None, int | None]
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO. Tuples, because results for 32,000 queues take long to create."""
+_NO_VALUES: _Values = (None, None, None)
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The number of times that the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is
 full."""
@@ -145,15 +149,15 @@ def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
     return (*[filled.levels[percent] for percent in percents], filled.full)
 
 
-def _advised(messages: int, parts: Parts) -> Thresholds:
+def _advised(messages: int, parts: Parts) -> _Values:
     at_action, at_threshold, when_full = parts
     if not messages or at_action is None or at_threshold is None or when_full is None:
-        return Thresholds()
+        return _NO_VALUES
     # MAXDEPTH covers the planned backlog even above FULLTHRESHOLD: a lower one would refuse planned messages (2053).
     most = messages * when_full.numerator // when_full.denominator
     wanted = max(messages, messages * at_threshold.numerator // at_threshold.denominator)
     maxdepth = min(most, wanted, limit("largest_maxdepth"))
-    return _completed(maxdepth, messages, at_action) if maxdepth else Thresholds()
+    return _completed(maxdepth, messages, at_action) if maxdepth else _NO_VALUES
 
 
 def _completed(
@@ -163,7 +167,7 @@ def _completed(
     *,
     qdepthhi: int | None = None,
     qdepthlo: int | None = None,
-) -> Thresholds:
+) -> _Values:
     """Return the thresholds for a MAXDEPTH: the given ones, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
@@ -174,7 +178,7 @@ def _completed(
     # IBM publishes no rule for QDEPTHLO, so it keeps the ratio of IBM's defaults.
     if qdepthlo is None and qdepthhi is not None:
         qdepthlo = qdepthhi * limit("default_qdepthlo_percent") // limit("default_qdepthhi_percent")
-    return Thresholds(maxdepth, qdepthhi, qdepthlo)
+    return maxdepth, qdepthhi, qdepthlo
 
 
 @dataclass(frozen=True)
@@ -214,9 +218,12 @@ class Members:
         heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
         return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
 
-    def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
-        """Return the share of the activity on queue managers without PERFMEV(ENABLED)."""
-        if not self.is_stated or by_name is None:
+    def silent(
+        self, queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
+    ) -> Fraction | None:
+        """Return the share of a queue's activity on queue managers without PERFMEV(ENABLED)."""
+        by_name = members_rates(queue, key) if self.is_stated else None
+        if by_name is None:
             return self.silent_members
         heard, total, _ = self.heard(by_name)
         return 1 - heard / total if total else None
@@ -230,14 +237,14 @@ class Members:
 def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
     """Return puts and gets per second in normal running, as the document states them."""
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is not None:
-        return Fraction(queue.put_rate_per_s), Fraction(queue.get_rate_per_s)
+        return as_fraction(queue.put_rate_per_s), as_fraction(queue.get_rate_per_s)
     if queue.queue_manager_rates:
         found = queue.queue_manager_rates.values()
         return (
-            sum((Fraction(each.put_rate_per_s) for each in found), Fraction(0)),
-            sum((Fraction(each.get_rate_per_s) for each in found), Fraction(0)),
+            sum((as_fraction(each.put_rate_per_s) for each in found), Fraction(0)),
+            sum((as_fraction(each.get_rate_per_s) for each in found), Fraction(0)),
         )
-    return (None if queue.put_rate_per_s is None else Fraction(queue.put_rate_per_s)), None
+    return (None if queue.put_rate_per_s is None else as_fraction(queue.put_rate_per_s)), None
 
 
 def units_of(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
@@ -257,7 +264,7 @@ def members_rates(
     """Return puts, or gets, per second by queue manager; None if the document does not state them."""
     if not queue.queue_manager_rates:
         return None
-    return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
+    return {name: as_fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
 
 
 @dataclass(frozen=True)
@@ -329,67 +336,85 @@ class QueueAdvisor:
     def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
         """Return the advice for the queues at these places."""
         found = []
+        is_stated = self.members.is_stated
         for place in places:
-            queue = self.structure.queues[place]
-            advised = _advised(self.queues[place].messages, parts)
-            says = self.members.is_stated or _own(queue) != _SILENT
-            planned = self.planned(place, queue, advised, parts[0]) if says else None
+            queue, messages = self.structure.queues[place], self.queues[place].messages
+            maxdepth, qdepthhi, qdepthlo = advised = _advised(messages, parts)
+            says = is_stated or _own(queue) != _SILENT
             # Named one by one: `asdict` would copy each value, which takes most of the time of a large plan.
             found.append(
                 QueueAdvice(
                     name=queue.name,
-                    planned=planned,
-                    maxdepth=advised.maxdepth,
-                    qdepthhi=advised.qdepthhi,
-                    qdepthlo=advised.qdepthlo,
+                    planned=self._planned(place, queue, advised, parts[0]) if says else None,
+                    maxdepth=maxdepth,
+                    qdepthhi=qdepthhi,
+                    qdepthlo=qdepthlo,
                 )
             )
         return tuple(found)
 
-    def planned(
-        self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None
+    def _planned(
+        self, place: int, queue: Queue, advised: _Values, at_action: Fraction | None
     ) -> QueueThresholds:
         """Return the thresholds that the document states for a queue, completed by advice."""
-        messages = self.queues[place].messages
-        maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
-        given = tuple(key for key in _THRESHOLDS if getattr(queue, key) is not None)
-        force = (
-            Thresholds(None, queue.qdepthhi, queue.qdepthlo)
-            if maxdepth is None
-            else _completed(maxdepth, messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
+        maxdepth, qdepthhi, qdepthlo = stated = queue.maxdepth, queue.qdepthhi, queue.qdepthlo
+        given = (
+            _THRESHOLDS
+            if None not in stated
+            else tuple([key for key, value in zip(_THRESHOLDS, stated, strict=True) if value is not None])
         )
+        if maxdepth is None:
+            maxdepth = advised[0]
+        if maxdepth is not None and (qdepthhi is None or qdepthlo is None):
+            maxdepth, qdepthhi, qdepthlo = _completed(
+                maxdepth, self.queues[place].messages, at_action, qdepthhi=qdepthhi, qdepthlo=qdepthlo
+            )
         puts, gets = rates_of(queue)
         return QueueThresholds(
-            maxdepth=force.maxdepth,
-            qdepthhi=force.qdepthhi,
-            qdepthlo=force.qdepthlo,
+            maxdepth=maxdepth,
+            qdepthhi=qdepthhi,
+            qdepthlo=qdepthlo,
             given=given,
             alone=self.alone(place),
             puts=puts,
             gets=gets,
             factor=self.factor,
-            silent_high=self.members.silent(members_rates(queue, "put_rate_per_s")),
-            silent_low=self.members.silent(members_rates(queue, "get_rate_per_s")),
+            silent_high=self.members.silent(queue, "put_rate_per_s"),
+            silent_low=self.members.silent(queue, "get_rate_per_s"),
             event_messages=self.members.enabled_count,
         )
 
     def alone(self, place: int) -> Alone:
         """Return the capacity for one queue alone, calculated once for each message size."""
-        # Queues with equal message sizes have equal capacities, and a filling is slow.
+        # Queues with equal message sizes have equal capacities.
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
             at_action, without_rules = self._in_the_cf(place)
             # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
             # simulated.
-            if self._has_messages_over(self.early, place):
-                at_action = self._filled_alone(place, self.action_percent)[0]
+            if self.fillings.has_messages_over(self.early, place):
+                at_action = self.fillings.moments(place)[0].messages(self.load.bundles_in_initsize)
             found = self.known[sizes] = Alone(
                 at_action=at_action,
                 without_rules=without_rules,
-                when_full=partial(self._when_full, place),
+                # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan
+                # in memory until the next garbage collection.
+                when_full=partial(
+                    _when_full,
+                    self.fillings,
+                    place,
+                    self.load.bundles_in_initsize,
+                    self.load.bundles_in_size,
+                ),
             )
         return found
+
+    @cached_property
+    def fillings(self) -> FillingsAlone:
+        """Return the fillings of the structure by each queue alone."""
+        elements = self.curve.bundle_at(self.load.ratio)[1]
+        return FillingsAlone(self.units, self.load.rules, elements, self.action_percent)
 
     @cached_property
     def early(self) -> int | None:
@@ -406,19 +431,12 @@ class QueueAdvisor:
         found = (rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < below)
         return min(found, default=None)
 
-    def _has_messages_over(self, size_bytes: int | None, place: int) -> bool:
-        """Return whether a rule with this size offloads messages of the queue; False if there is no rule."""
-        if size_bytes is None:
-            return False
-        overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
-        return any(share and over >= size_bytes for over, (share, _, _) in zip(overs, bands, strict=False))
-
     def _in_the_cf(self, place: int) -> tuple[int, int]:
         """Return how many messages of a queue alone fit, without rules, in INITSIZE at the action level and in SIZE."""
         most = at_action = self.units.elements[place]
         # Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
         # shape of message sizes from the beginning. The first figure must agree with it.
-        if self.units.beyond[place] and self._has_messages_over(self.smallest, place):
+        if self.units.beyond[place] and self.fillings.has_messages_over(self.smallest, place):
             at_action -= self.units.beyond[place]
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         room, rate = self._room(at_action)
@@ -432,26 +450,16 @@ class QueueAdvisor:
     def _room(self, elements: int) -> tuple[int, int]:
         """Return the room in the pool of a bundle that is full first, and the part that a message with these elements uses."""
         scale, room, rate = self.units.scale, 0, 0
-        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+        for entry_cost, element_cost, total in self.whole_pools:
             its_rate = entry_cost * scale + element_cost * elements
             if not rate or total * rate < room * its_rate:
                 room, rate = total, its_rate
         return room * scale, rate
 
-    def _when_full(self, place: int) -> tuple[int, int]:
-        _, in_initsize, in_size = self._filled_alone(place, self.action_percent)
-        return in_initsize, in_size
-
-    def _filled_alone(self, place: int, percent: int) -> tuple[int, int, int]:
-        """Return the capacity for a queue alone: at this usage of INITSIZE, in INITSIZE, and in SIZE."""
-        filled = _filled(self.units.one(place), self.load.rules, self.pools, (percent,))
-        at_action, full = levels(filled, percent)
-        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
-        return (
-            filled.messages_at(at_action, initsize),
-            filled.messages_at(full, initsize),
-            filled.messages_at(full, size),
-        )
+    @cached_property
+    def whole_pools(self) -> tuple[tuple[int, int, int], ...]:
+        """Return the amounts of both pools as integers."""
+        return tuple(pool.whole for pool in self.pools)
 
     def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
         """Return the figures for all queues at their thresholds at once; None for a structure that holds nothing."""
@@ -548,6 +556,14 @@ class QueueAdvisor:
             demand=demand,
             per_s=seconds,
         )
+
+
+def _when_full(
+    fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction
+) -> tuple[int, int]:
+    """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
+    full = fillings.moments(place)[1]
+    return full.messages(initsize), full.messages(size)
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ TABLE_IDS = (
     "offload_defaults",
     "sizing_choices",
     "smds",
+    "health",
     "cluster_defaults",
     "limits",
 )

@@ -48,7 +48,7 @@ __all__ = [
     "schema",
 ]
 
-TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
+TABLES = ("qest", "qesd", "qqst", "qcct", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
 """The tables that are returned: section r744 has four."""
 
 Columns = Mapping[str, Sequence[str]]
@@ -59,6 +59,7 @@ _RECORDS = {
     "qest": ("115-2",),
     "qesd": ("115-2",),
     "qqst": ("115-216",),
+    "qcct": ("115-231",),
     "wq": ("116-1", "116-2"),
     "r744": ("74-4",),
 }
@@ -126,6 +127,9 @@ class _Decoder:
             records = self._records(batch, members["115-216"])
             made = mq.decode_115_216(records, columns=self.columns, only_shared=self.only_shared)
             self._collect(result, records, made)
+        if "115-231" in members:
+            records = self._records(batch, members["115-231"])
+            self._collect(result, records, mq.decode_115_231(records, columns=self.columns))
         tasks = [members[kind] for kind in ("116-1", "116-2") if kind in members]
         if tasks:
             records = self._records(batch, np.logical_or.reduce(tasks))

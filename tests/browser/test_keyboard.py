@@ -38,9 +38,13 @@ FILES = {
     "/usage.csv",
     "/forecasts.csv",
     "/curves.csv",
+    "/sizing-points.csv",
+    "/sizing-points/template.csv",
+    "/sizing-points/advice.txt",
     "/nights.csv",
     "/plans/{name}/scenarios.csv",
     "/usage/{qsg}/{structure}/usage.csv",
+    "/usage/{qsg}/{structure}/health.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
     "/curves/{version}/points.csv",
@@ -63,6 +67,7 @@ MEASURED = {
     "/usage/{qsg}/{structure}",
     "/usage/{qsg}/{structure}/queue",
     "/curves/{version}",
+    "/sizing-points/fit",
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
     "/plans/{name}/versions/{number}/structures/{structure}/filling",
@@ -117,6 +122,8 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/forecasts": ("/forecasts",),
     "/curves": ("/curves",),
     "/cf-levels": ("/cf-levels",),
+    "/sizing-points": ("/sizing-points",),
+    "/sizing-points/add": ("/sizing-points/add",),
     "/nights": ("/nights",),
     "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
     "/events/read": ("/events/read", "/events/read?example=three-members"),
@@ -576,6 +583,21 @@ def enter_cfcc_level(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("Removed.")
 
 
+def open_sizing_form(page: Page) -> None:
+    press(page, "link", "Add points")
+    heading(page, "Add sizing points")
+
+
+def enter_sizing_answer(page: Page) -> None:
+    for label, text in (
+        ("CFCC level", "26"), ("SIZE", "200M"), ("INITSIZE", "100M"), ("Entries", "32,143"), ("Elements", "192,853"),
+    ):  # fmt: skip
+        tab_to(page, page.locator("form").last.get_by_label(label, exact=True))
+        page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Added 1 point.")
+
+
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", follow_first_action),
     "/calculator": ("/calculator", calculate),
@@ -589,6 +611,8 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/forecasts": ("/forecasts", go_to_uploads),
     "/curves": ("/curves", go_to_uploads),
     "/cf-levels": ("/cf-levels", enter_cfcc_level),
+    "/sizing-points": ("/sizing-points", open_sizing_form),
+    "/sizing-points/add": ("/sizing-points/add", enter_sizing_answer),
     "/cluster/decide": ("/cluster/decide", run_decision),
     "/cluster/load": ("/cluster/load", show_another_failure),
     "/cluster/explain": ("/cluster/explain", explain_waiting_messages),

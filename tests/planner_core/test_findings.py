@@ -673,7 +673,7 @@ CASES: dict[str, Case] = {
     "JOB_INCOMPLETE": Case(
         "error",
         "/coupling_facilities/1/partition",
-        "missing: /coupling_facilities/1/partition",
+        r"Missing: PARTITION of CF02\.$",
         raised={
             "policy": {"name": "POLICY1", "job": True},
             "coupling_facilities": [FACILITIES[0], FACILITIES[1] | {"partition": None}],
@@ -692,6 +692,7 @@ ASKED_APART = {
     "SIZE_BELOW_BASE",
     "RESERVE_DOES_NOT_FIT",
     "CURVE_NOT_ACCEPTED",
+    "CURVE_CANNOT_SUPPORT_PLAN",
     "FITTED_CURVE_IN_USE",
     "FITTED_CURVE_OF_OTHER_LEVEL",
 }
@@ -700,6 +701,7 @@ TESTS = Path(__file__).parents[1]
 FOLDERS_OF_OTHER_QUESTIONS = (
     "app/clusters",
     "app/events",
+    "app/fits",
     "app/running",
     "app/scenarios",
     "planner_core/clusters",

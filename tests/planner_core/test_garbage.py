@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from planner_core.garbage import LARGE_CHARACTERS, collection_paused
+from planner_core.garbage import LARGE_CHARACTERS, collection_paused, one_pause
 
 
 def test_collector_is_paused_for_a_large_document_and_runs_again() -> None:
@@ -35,6 +35,28 @@ def test_inner_block_leaves_the_pause_to_the_outer_block() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_first_pause_in_a_call_lasts_until_its_end() -> None:
+    with one_pause():
+        with collection_paused(LARGE_CHARACTERS - 1):
+            pass
+        assert gc.isenabled()
+        with collection_paused():
+            pass
+        assert not gc.isenabled()
+        with one_pause(), collection_paused():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_call_that_fails_ends_its_pause() -> None:
+    with pytest.raises(ValueError, match="invalid"), one_pause(), collection_paused():
+        raise ValueError("invalid")
+    assert gc.isenabled()
+    with collection_paused():
+        assert not gc.isenabled()
 
 
 def test_block_of_another_thread_does_not_extend_the_pause() -> None:

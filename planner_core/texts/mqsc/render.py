@@ -21,8 +21,13 @@ from planner_core.texts.mqsc.qlocal import planned_queue
 _SUGGESTED_ON_A_LINE = 3
 
 
-def mqsc(result: PlanResult) -> str:
-    """Return DEFINE CFSTRUCT for each application structure, and DEFINE QLOCAL for each of its queues."""
+def mqsc(result: PlanResult, *, queues: bool = True) -> str:
+    """Return DEFINE CFSTRUCT for each application structure, and DEFINE QLOCAL for each of its queues.
+
+    Args:
+        result: The plan.
+        queues: Whether to define the queues.
+    """
     document = result.document
     lines = [
         f"* Structures and shared queues of queue-sharing group {document.qsg}.",
@@ -48,7 +53,7 @@ def mqsc(result: PlanResult) -> str:
         advised = advice[structure.name]
         suggests = advised is not None and advised.is_planned
         shared = ("QSGDISP(SHARED)", mqsc_attribute("CFSTRUCT", structure.name))
-        for place, queue in enumerate(structure.queues):
+        for place, queue in enumerate(structure.queues if queues else ()):
             if suggests and advised is not None:
                 backlog = backlogs[structure.name][place].messages
                 lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))

@@ -1,0 +1,131 @@
+"""The filling of a structure by the messages of one queue alone.
+
+`filling.fill` gives the same moments for a demand of one message. It builds a demand with its bands for each call, which
+takes most of the time if every queue of a large plan is filled alone. A test compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from planner_core.sizing.demand import Units
+from planner_core.sizing.filling import order
+from planner_core.sizing.offload import Rule
+from planner_core.sizing.structure_size import model_constant
+
+_FULL = 100
+
+
+class Stage(NamedTuple):
+    """A part of the filling, up to a usage [percent], in which the data of the first `held` bands stays in the CF."""
+
+    usage_percent: int
+    held: int
+
+
+class Moment(NamedTuple):
+    """The messages in one bundle at a moment: a numerator and a denominator."""
+
+    share: int
+    q: int
+
+    def messages(self, bundles: Fraction) -> int:
+        """Return the number of messages in a structure of this many bundles, rounded down."""
+        return self.share * bundles.numerator // (self.q * bundles.denominator)
+
+
+@dataclass(frozen=True)
+class FillingsAlone:
+    """The fillings of one bundle by each queue of a structure alone.
+
+    Args:
+        units: The entries and elements of one message of each queue.
+        rules: The offload rules of the structure.
+        elements_per_entry: The elements of a bundle, which has one entry.
+        usage_percent: The usage whose moment is wanted besides that of the full bundle.
+    """
+
+    units: Units
+    rules: Sequence[Rule]
+    elements_per_entry: Fraction
+    usage_percent: int
+
+    @cached_property
+    def over(self) -> tuple[int, ...]:
+        """Return the limit that the messages of each band exceed [bytes]; the last one is for queues without a band."""
+        return (-1, *self.units.edges, -2)
+
+    @cached_property
+    def largest(self) -> tuple[int, ...]:
+        """Return the largest band of each queue that has messages, by its number; -1 without one."""
+        numbers = range(len(self.units.edges), -1, -1)
+        return tuple(
+            [next((each for each in numbers if bands[each][0]), -1) for bands in self.units.bands]
+        )
+
+    def has_messages_over(self, size_bytes: int | None, place: int) -> bool:
+        """Return whether a rule with this size offloads messages of the queue; False if there is no rule."""
+        return size_bytes is not None and self.over[self.largest[place]] >= size_bytes
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[tuple[Stage, ...], bool]]:
+        return {}
+
+    def _stages(self, largest: int) -> tuple[tuple[Stage, ...], bool]:
+        """Return the stages for queues with this largest band, and whether a rule acts.
+
+        The band of messages over 63 KB does not count, because these are offloaded without any rule.
+        """
+        found = self._known.get(largest)
+        if found is None:
+            active = sorted(
+                [rule for rule in self.rules if rule.is_on and self.over[largest] >= rule.size_bytes],
+                key=order,
+            )
+            limit, stages = self.units.edges[-1], []
+            for goal in sorted({*[rule.threshold for rule in active], self.usage_percent, _FULL}):
+                stages.append(Stage(goal, sum([each < limit for each in self.over[:-1]])))
+                for rule in active:
+                    # A rule adds to those before it: a later one for larger messages changes nothing.
+                    if rule.threshold == goal and rule.size_bytes < limit:
+                        limit = rule.size_bytes
+            found = self._known[largest] = tuple(stages), bool(active)
+        return found
+
+    def moments(self, place: int) -> tuple[Moment, Moment]:
+        """Return the moments at which the queue at this place fills a bundle to the usage, and completely."""
+        bands, largest = self.units.bands[place], self.largest[place]
+        if largest == len(bands) - 1:
+            largest = next((each for each in range(largest - 1, -1, -1) if bands[each][0]), -1)
+        stages, acts = self._stages(largest)
+        # Without active rules the bound on elements holds for any shape of message sizes.
+        beyond = 0 if acts else self.units.beyond[place]
+        two = model_constant("offloaded_message_elements")
+        total, cost = self.elements_per_entry.as_integer_ratio()
+        total *= self.units.scale
+        q, share, elements, rate, held = 1, 0, 0, 0, -1
+        reached: dict[int, Moment] = {}
+        for goal, its_held in stages:
+            if its_held != held:
+                held, rate = its_held, beyond
+                for _, its_elements, _ in bands[:held]:
+                    rate += its_elements
+                for count, _, _ in bands[held:]:
+                    rate += two * count
+                rate *= cost
+            # The room in entries, or in elements if they reach the usage first, in parts of 100 q.
+            room, its_rate = goal * q - _FULL * share, 1
+            left = total * goal * q - _FULL * elements
+            if left < room * rate:
+                room, its_rate = left, rate
+            if room > 0:
+                factor = _FULL * its_rate
+                q *= factor
+                share = share * factor + room
+                elements = elements * factor + room * rate
+            reached[goal] = Moment(share, q)
+        return reached[self.usage_percent], reached[_FULL]
