@@ -44,7 +44,9 @@ class Case(NamedTuple):
     is_late: bool
 
     @classmethod
-    def of(cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds) -> Case:
+    def of(
+        cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds
+    ) -> Case:
         """Return the case of a queue with its advice."""
         force, alone = advice.force, planned.alone
         high_at = force.high_at

@@ -218,9 +218,7 @@ class Members:
         heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
         return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
 
-    def silent(
-        self, queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
-    ) -> Fraction | None:
+    def silent(self, queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]) -> Fraction | None:
         """Return the share of a queue's activity on queue managers without PERFMEV(ENABLED)."""
         by_name = members_rates(queue, key) if self.is_stated else None
         if by_name is None:
@@ -558,9 +556,7 @@ class QueueAdvisor:
         )
 
 
-def _when_full(
-    fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction
-) -> tuple[int, int]:
+def _when_full(fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction) -> tuple[int, int]:
     """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
     full = fillings.moments(place)[1]
     return full.messages(initsize), full.messages(size)
