@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from fastapi import APIRouter, FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
@@ -19,14 +21,16 @@ from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
+from app.collecting import api as collecting
 from app.data_folder import in_use
-from app.database.engine import Database, database_of
+from app.database.engine import Database, database_of, is_damaged
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
 from app.fits import api as curves
+from app.fits import points_api as points
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
 from app.jobs import api as jobs
@@ -37,7 +41,6 @@ from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.plans import api as plans
-from app.plans import approval
 from app.plans import description as plans_description
 from app.plans import service as plan_store
 from app.reference import api as reference_api
@@ -58,7 +61,7 @@ from app.web.compression import Compression
 from app.web.head_requests import HeadAsGet
 from app.web.rendering import STATIC_DIR
 from app.web.running_requests import RunningRequests
-from app.web.security.body import BoundedBody, Streams
+from app.web.security.body import BodyLimits, BoundedBody
 from app.web.security.headers import SecurityHeaders
 from app.web.security.hosts import AllowedHosts
 from app.web.security.proxies import ProxyHeaders
@@ -70,6 +73,8 @@ from planner_core import CORE_VERSION
 
 FORM_AROUND_FILE_BYTES = 2**20
 """Allowance for the fields and boundaries of a form around a file of the maximum size."""
+
+logger = logging.getLogger("cfplan.serve")
 
 _DESCRIPTIONS = (
     sizing_description,
@@ -104,9 +109,18 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _prepare(database: Database, settings: Settings) -> None:
-    with database.session(writes=True) as session:
-        # The session of this first transaction has upgraded the schema.
-        plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+    try:
+        with database.session(writes=True) as session:
+            # The session of this first transaction has upgraded the schema.
+            plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+    except DBAPIError as error:
+        # What is not damaged can still be read; each request that needs damaged data says so.
+        if not is_damaged(error):
+            raise
+        logger.error(
+            "The database reports damaged data, so deleted plans are not removed: %s. Restore a backup.",
+            error.orig,
+        )
 
 
 def keep_what_is_loaded() -> None:
@@ -122,7 +136,6 @@ def keep_what_is_loaded() -> None:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. By default, the settings are read from the environment."""
     settings = settings or Settings()
-    approval.check_settings(settings)
     overseer = Overseer(settings.request_cpu_s)
     calls.install()
     app = FastAPI(
@@ -179,10 +192,12 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        collecting.router,
         audit.router,
         jobs.router,
         usage.router,
         curves.router,
+        points.router,
         forecasts.router,
         night.router,
         fleet.router,
@@ -219,12 +234,11 @@ def _middleware(settings: Settings, overseer: Overseer) -> list[Middleware]:
         Middleware(errors.UnexpectedErrors),
         Middleware(
             BoundedBody,
-            max_bytes=settings.max_body_bytes,
-            timeout_s=settings.body_timeout_s,
-            streams=Streams(
-                frozenset({"/uploads", "/api/v1/uploads"}),
-                max_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
-                stall_s=settings.upload_stall_s,
+            limits=BodyLimits(
+                document_bytes=settings.max_body_bytes,
+                document_timeout_s=settings.body_timeout_s,
+                file_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
+                file_stall_s=settings.upload_stall_s,
             ),
         ),
         Middleware(PagesInTurn),

@@ -13,11 +13,13 @@ def page_routers() -> list[APIRouter]:
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
     from app.clusters.load_pages import router as cluster_load
+    from app.collecting.pages import router as collecting
     from app.documentation.pages import router as documentation
     from app.events.read_pages import router as read_events
     from app.events.simulate_pages import router as simulate_events
     from app.fits.levels_pages import router as levels
     from app.fits.pages import router as curves
+    from app.fits.points_pages import router as sizing_points
     from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
     from app.nightly.pages import router as nights
@@ -52,10 +54,12 @@ def page_routers() -> list[APIRouter]:
         running,
         uploads,
         upload_files,
+        collecting,
         usage_plan,
         take_over,
         usage,
         curves,
+        sizing_points,
         levels,
         forecasts,
         nights,

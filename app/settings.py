@@ -245,7 +245,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         default=32 * MIB,
         ge=1,
-        description="Largest request body in bytes. The default is large enough for the largest plan that MQ's limits permit.",
+        description="Largest plan, policy or similar text in the body of a request, in bytes. The default is large enough for the largest plan that MQ's limits permit. Other bodies have at most 1 MiB, except for uploads.",
     )
     body_timeout_s: float = Field(
         default=60.0,
@@ -439,6 +439,11 @@ class Settings(BaseSettings):
             and self.default_role == "none"
         ):
             faults.append("no user would have a role: set CFPLAN_ROLE_GROUPS or CFPLAN_DEFAULT_ROLE")
+        if self.approval and not self.requires_sign_in:
+            faults.append(
+                "CFPLAN_APPROVAL requires that a second person approves each version, but without sign-in all users are the "
+                "same person: set CFPLAN_AUTHENTICATION as well, or remove CFPLAN_APPROVAL"
+            )
         if faults:
             raise ValueError("; ".join(faults))
         return self
@@ -470,13 +475,15 @@ class Settings(BaseSettings):
         return self.history_url or str((self.data_dir / "history").absolute())
 
     def as_environment(self) -> dict[str, str]:
-        """Return the settings for a child process, with absolute paths, because its working folder may differ."""
+        """Return the settings for a job, with absolute paths, because its working folder may differ.
+
+        Jobs sign in no one, so they do not get the secret of the OpenID client; the empty value replaces an inherited one.
+        """
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
         if self.database_password_file:
             values["database_password_file"] = Path(self.database_password_file).absolute()
-        if self.oidc_client_secret_file:
-            values["oidc_client_secret_file"] = Path(self.oidc_client_secret_file).absolute()
+        values["oidc_client_secret"] = values["oidc_client_secret_file"] = ""
         values["role_groups"] = ";".join(f"{role}:{group}" for group, role in self.role_groups.items())
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.

@@ -10,6 +10,7 @@ from typing import Final
 from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAttempts, User, UserSession
 from app.audit.models import AuditEntry
 from app.database.types import Base
+from app.fits.points_models import StoredPoint
 from app.jobs.models import JobRun
 from app.nightly.models import (
     CfLevel,
@@ -19,6 +20,7 @@ from app.nightly.models import (
     NightlyRun,
     StoredFinding,
     StoredForecast,
+    StoredHealth,
 )
 from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
@@ -34,7 +36,7 @@ from app.usage.models import (
 TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
     StoredMeasuredStructure, MeasuredQueue, HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage,
-    NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, CfLevel, Scenario,
+    NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, StoredHealth, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
-    AuditEntry, PlanAcknowledgment, PlanApproval,
+    AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
 )  # fmt: skip

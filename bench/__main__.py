@@ -56,6 +56,7 @@ PARTS = (
     "sizes",
     "fit",
     "forecast",
+    "survival",
     "night",
 )
 
@@ -139,6 +140,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from bench import fit  # numpy and SciPy take a second to import
 
         fit.print_fits(options.fits)
+    if "survival" in wanted:
+        from bench import survival
+
+        survival.print_table(structures=options.survivals, page=options.survival_page)
     if "forecast" in wanted:
         from bench import forecast  # statsmodels takes seconds to import
 
@@ -376,6 +381,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--forecast-lengths", type=int, default=200, help="structures to forecast for each length of history"
+    )
+    parser.add_argument(
+        "--survivals", type=int, default=100, help="structures whose survival of outages is compared"
+    )
+    parser.add_argument(
+        "--survival-page", type=Path, help="write the table into this page: docs/explanation/survival.md"
     )
     parser.add_argument(
         "--forecast-page", type=Path, help="write the tables into this page: docs/explanation/forecasts.md"

@@ -22,6 +22,9 @@ MOST_KEYS: Final = 10_000
 """The maximum number of keys in one object. The largest maps in any document have 5,000 queues."""
 DEEPEST: Final = 60
 """The maximum nesting depth of lists and objects. A plan document has 6 levels."""
+MOST_COMMAS: Final = 2_000_000
+"""The maximum number of commas in one JSON text. The largest legal plan has 250,000. A text with millions of values would take
+gigabytes of memory, and the parser would stop all other threads for seconds."""
 MOST_STRUCTURES_READ: Final = 1_000
 """A plan document with more structures is refused before validation. No group has even a tenth of this number."""
 MOST_STRUCTURES: Final = 6_500

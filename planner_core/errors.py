@@ -132,11 +132,25 @@ class PlanRefused(_WithFindings):
 class OutputRefused(_WithFindings):
     """A text output that is refused because it would be wrong or incomplete."""
 
-    def __init__(self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan") -> None:
-        """Store the kind of output, the findings, and in `of` the text with the errors: the plan or the merged policy."""
+    def __init__(
+        self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan", is_incomplete: bool = False
+    ) -> None:
+        """Store the reasons.
+
+        Args:
+            kind: The kind of output.
+            findings: The findings that prevent it.
+            of: The text with the errors: the plan or the merged policy.
+            is_incomplete: Whether there are no errors, but values that only this output needs are missing.
+        """
         self.kind = kind
         self.of = of
-        super().__init__(f"The {kind} output is not available while the {of} has errors.", findings)
+        why = (
+            "needs values that are missing."
+            if is_incomplete
+            else f"is not available while the {of} has errors."
+        )
+        super().__init__(f"The {kind} output {why}", findings)
 
 
 class UnknownOutput(PlannerError):

@@ -52,7 +52,7 @@ from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
 from spark_jobs.without_pandas import hide_pandas_from_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHUNK_BYTES = 4 * 2**20
+CONTRADICTION = "GROUP_CONTRADICTS_MAP"
 IN_PROCESS_BELOW_BYTES = 2**30
 """The size below which this process decodes a dump itself: starting Spark takes some seconds, so this finishes
 sooner."""
@@ -179,16 +180,19 @@ def _ingest(
     identity = identity_of(sha256, observed_at=observed_at)
     ledger = history.snapshot().ledger
     zone_name = None if index else options.zone_name  # a dump proves its zone itself
-    given = {"qsg": _group_texts(options.groups), "kind": options.kind, "zone": zone_name}
+    named = _groups_in(index)
+    own = {who: groups[0] for who, groups in named.items() if len(groups) == 1}
+    # Groups that the dump names take precedence over the map, and are not answers.
+    given = {"qsg": _group_texts(options.groups | own), "kind": options.kind, "zone": zone_name}
     stored = ledger.stored(identity, given=given, keep_from=options.keep_from)
     if stored is not None:
-        _already_stored(report, stored, history)
+        _already_stored(report, stored, history, options.groups)
         return
     source = Source(new_commit_id(), report["file"], sha256)
     reporter.begin("decoding")
     if index is not None:
         taken = _take_dump(
-            path, index, source, options=options, history=history, spark=spark, reporter=reporter
+            path, index, source, own=own, options=options, history=history, spark=spark, reporter=reporter
         )
     else:
         taken = _take_other(
@@ -197,7 +201,7 @@ def _ingest(
     unknown = taken.report.pop("unknown", ())
     report |= taken.report
     report |= facts_report(taken.facts)
-    report["findings"] = _findings(taken.facts)
+    report["findings"] = _findings(taken.facts, named=named, mapped=options.groups)
     report["passed_over"] = {reason: count for reason, count in sorted(taken.passed_over.items()) if count}
     # Ask only now, because one question covers all queue managers without a group, and the last record may name another
     # one.
@@ -263,17 +267,19 @@ def _take_dump(
     index: DumpIndex,
     source: Source,
     *,
+    own: Mapping[tuple[str, str], str],
     options: Options,
     history: History,
     spark: Spark,
     reporter: ProgressReporter,
 ) -> StagedFile:
+    groups = options.groups | dict(own)
     task = Task(
         dump=str(path.absolute()),
         framing=index.framing,
         history=history.url,
         source=source,
-        groups=tuple((system, manager, group) for (system, manager), group in sorted(options.groups.items())),
+        groups=tuple((system, manager, group) for (system, manager), group in sorted(groups.items())),
         keep_from=options.keep_from,
     )
     driver, notes = "in-process", []
@@ -296,7 +302,7 @@ def _take_dump(
     return StagedFile(
         parts=outcome.parts,
         facts=outcome.facts,
-        used=outcome.used,
+        used={who: group for who, group in outcome.used.items() if who not in own},
         passed_over=dict(outcome.passed_over),
         report={
             "driver": driver,
@@ -381,8 +387,52 @@ def _first_bytes(path: Path) -> bytes:
         return file.read(PREVIEW_BYTES)
 
 
-def _findings(facts: RowFacts) -> list[dict[str, Any]]:
-    """Return the findings on a file that was stored."""
+Who = tuple[str, str]
+"""A system and a queue manager."""
+
+
+def _groups_in(index: DumpIndex | None) -> dict[Who, list[str]]:
+    """Return the groups that the channel initiators' records in a dump name for each queue manager."""
+    named: dict[Who, list[str]] = {}
+    for system, manager, group in index.groups if index else ():
+        named.setdefault((system, manager), []).append(group)
+    return named
+
+
+def _findings(
+    facts: RowFacts, *, named: Mapping[Who, Sequence[str]], mapped: Mapping[Who, str]
+) -> list[dict[str, Any]]:
+    """Return the findings on a file that was stored, with the groups that its records name and those of the map."""
+    found = []
+    for (system, manager), groups in named.items():
+        if len(groups) > 1:
+            message = (
+                f"The records of the channel initiator name several queue-sharing groups for {manager} on {system}: "
+                f"{', '.join(groups)}. None of them was used; the group comes from the map. To use them, split the dump."
+            )
+            found.append({"code": "SEVERAL_GROUPS", "severity": "warning", "message": message})
+    return [*found, *_contradictions(facts.queue_managers, mapped), *_times_ahead(facts)]
+
+
+def _contradictions(
+    queue_managers: Iterable[tuple[str, str, str]], mapped: Mapping[Who, str]
+) -> list[dict[str, Any]]:
+    """Return a finding for each queue manager whose rows are stored under another group than that of the map."""
+    found = []
+    for system, manager, group in sorted(queue_managers):
+        other = mapped.get((system, manager), group)
+        if group and other != group:
+            message = (
+                f"{manager} on {system} is in {group} according to the records, but in {other or 'no group'} according to "
+                f"the map of groups. Its rows were stored under {group}. Correct the map: it applies to records that do not "
+                "contain the group."
+            )
+            found.append({"code": CONTRADICTION, "severity": "warning", "message": message})
+    return found
+
+
+def _times_ahead(facts: RowFacts) -> list[dict[str, Any]]:
+    """Return a finding if intervals end in the future."""
     last, now = facts.last_interval_end, dt.datetime.now(dt.UTC)
     if last is None or not is_ahead(last, now=now):
         return []
@@ -436,7 +486,9 @@ def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, 
     return found
 
 
-def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> None:
+def _already_stored(
+    report: dict[str, Any], entry: Entry, history: History, mapped: Mapping[Who, str]
+) -> None:
     kept = history.stored_report(entry.commit_id) or {}
     # The stored report was made under the name of the earlier upload.
     for name in ("file", "sha256", "size_bytes"):
@@ -446,7 +498,13 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
         records = {kind: count - skipped.get(kind, 0) for kind, count in kept.get("records", {}).items()}
         kept["records"] = {kind: count for kind, count in records.items() if count > 0}
     report |= kept
+    # The map may have changed since the file was stored.
+    stored = [
+        (one["system_id"] or "", one["queue_manager"], one["qsg"] or "") for one in report["queue_managers"]
+    ]
+    others = [finding for finding in report["findings"] if finding["code"] != CONTRADICTION]
     report |= {
+        "findings": [*_contradictions(stored, mapped), *others],
         "status": "already_stored",
         "commit_id": entry.commit_id,
         "message": "The usage history has this file already; nothing was changed.",
@@ -473,7 +531,7 @@ def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFa
         "observed_at": False,
         "zone": False,
         "messages": [
-            f"The records do not show which queue-sharing group {names} belong{'s' if len(unknown) == 1 else ''} to; only records of MQ 10 and later contain the group."
+            f"The records do not show which queue-sharing group {names} belong{'s' if len(unknown) == 1 else ''} to. Records of MQ 10 and later contain the group, and so do those of the channel initiator (115, subtype 231)."
         ],
     }
 

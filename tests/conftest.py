@@ -33,6 +33,19 @@ os.environ["CFPLAN_PASSWORD_MEMORY_KIB"] = "7168"
 os.environ["CFPLAN_PASSWORD_PASSES"] = "1"
 
 
+REQUESTS_OF_ROLES = 10_000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option for a soak test that can run for as long as there is time."""
+    parser.addoption(
+        "--requests-of-roles",
+        type=int,
+        default=REQUESTS_OF_ROLES,
+        help=f"distinct generated requests of all roles together in the soak test (default: {REQUESTS_OF_ROLES})",
+    )
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Path:
     """Return the executable of the browser; skip the test if there is none."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from app.accounts.credentials import USUAL_TOKEN_DAYS
 from app.actor import ROLE_LABELS
 from app.command_line import (
     EXIT_OK,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 _MOST = 2**31 - 1
-_USUAL_DAYS = 90
 
 
 def add_users(made: argparse.ArgumentParser) -> None:
@@ -110,8 +110,8 @@ def _add_create(created: argparse.ArgumentParser) -> None:
         "--scope", choices=ROLE_LABELS[:3], required=True, help="the highest rights of the token"
     )
     created.add_argument(
-        "--days", type=whole_number(1, _MOST), default=_USUAL_DAYS, metavar="N",
-        help=f"days until it expires (default: {_USUAL_DAYS})",
+        "--days", type=whole_number(1, _MOST), default=USUAL_TOKEN_DAYS, metavar="N",
+        help=f"days until it expires (default: {USUAL_TOKEN_DAYS})",
     )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ TOKEN_PREFIX = "cfplan_"  # noqa: S105 - not a secret
 """Begins every API token, so that programs that look for secrets in files recognize it."""
 LONGEST_SECRET = 100
 """Longer texts are not hashed, because no secret is that long."""
+USUAL_TOKEN_DAYS = 90
+"""Days for which a new token is valid, unless its user chooses another number."""
 
 
 def new_session_secret() -> str:

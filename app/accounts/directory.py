@@ -73,7 +73,7 @@ def admit(session: Session, person: Person, settings: Settings, now: datetime) -
         message = (
             f"Your directory sends an identifier that is empty or longer than {LONGEST_SUBJECT} characters."
         )
-        raise NoRole(message)
+        raise NoRole(message, reason="identifier refused")
     with acting_as(DIRECTORY):
         return _admit(session, person, role_of(person.groups, settings), now)
 
@@ -112,7 +112,7 @@ def check_enabled(user: User) -> None:
     """
     if user.disabled_at is not None:
         message = f"Your user {user.name} is disabled. An administrator can enable it."
-        raise NoRole(message, user=user.name)
+        raise NoRole(message, user=user.name, reason="user disabled")
 
 
 def has_access(session: Session, user: User, now: datetime) -> bool:

@@ -131,10 +131,11 @@ class NoRole(PlannerError):
 
     problem = SIGN_IN_FAILED
 
-    def __init__(self, message: str, *, user: str = "") -> None:
-        """Store the message, and the name of the user here if there is one."""
+    def __init__(self, message: str, *, user: str = "", reason: str = "no role") -> None:
+        """Store the message, the name of the user here if there is one, and the reason for the audit trail."""
         super().__init__(message)
         self.user = user
+        self.reason = reason
 
 
 class TrustedHeaderRefused(PlannerError):

@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.accounts.credentials import USUAL_TOKEN_DAYS
 from app.accounts.models import LONGEST_TOKEN_NAME
 from app.accounts.tokens import SCOPES
 from app.actor import ROLE_LABELS, Role
@@ -23,7 +24,6 @@ ROLE_TEXTS: Mapping[str, str] = {
     "operator": "Operator: also upload data, start nightly runs",
     "administrator": "Administrator: also manage users",
 }
-USUAL_DAYS = 90
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -68,7 +68,7 @@ def token_fields(role: Role, *, most_days: int) -> tuple[FormField, ...]:
         ),
         FormField("scope", "Scope", "choice", value=Role.VIEWER.label, options=scopes),
         FormField(
-            "days", "Valid for", "whole", value=str(min(USUAL_DAYS, most_days)), unit="days",
+            "days", "Valid for", "whole", value=str(min(USUAL_TOKEN_DAYS, most_days)), unit="days",
             hint=f"At most {most_days}.", required=True,
         ),
     )  # fmt: skip

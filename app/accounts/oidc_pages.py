@@ -85,7 +85,7 @@ def finish(request: Request, accounts: AccountsDep, provider: ProviderDep, datab
         # The provider has identified a user. Other failures can be sent by anyone, as often as they like.
         if isinstance(error, NoRole):
             about = AuditObject("user", error.user or "unknown user")
-            details = {"method": oidc.METHOD, "reason": "no role"}
+            details = {"method": oidc.METHOD, "reason": error.reason}
             # The browser may still have the session of an earlier sign-in, which this failure may have ended.
             who = replace(ANONYMOUS, address=current_actor().address)
             record_alone(database, Action.SIGN_IN_FAILED, about, details, actor=who)

@@ -86,6 +86,9 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/uploads/{number}
         GET /api/v1/uploads/{number}/report
         GET /api/v1/upload-files
+        GET /api/v1/collection-kit
+        GET /api/v1/collection-kit/archive
+        GET /api/v1/missing-data
         GET /api/v1/qsg-map
         GET /api/v1/jobs/{number}
         GET /api/v1/jobs/{number}/log
@@ -93,11 +96,15 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/usage/structures
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
+        GET /api/v1/usage/structures/{qsg}/{structure}/health
         GET /api/v1/usage/structures/{qsg}/{structure}/queue
         POST /api/v1/usage/plan-document
         GET /api/v1/curves
         GET /api/v1/curves/{version}
         GET /api/v1/curves/{version}/points
+        GET /api/v1/sizing-points
+        GET /api/v1/sizing-points/fit
+        GET /api/v1/sizing-points/advice
         GET /api/v1/cf-levels
         GET /api/v1/forecasts
         GET /api/v1/forecasts/{qsg}/{structure}
@@ -115,6 +122,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/cluster/load
         POST /api/v1/cluster/explain
         POST /api/v1/whatif/filling
+        POST /api/v1/whatif/survival
         POST /api/v1/whatif/thresholds
         POST /api/v1/whatif/recovery
         POST /api/v1/whatif/smds-job
@@ -124,6 +132,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/merge
         POST /api/v1/diff
         POST /api/v1/plan-from-running
+        POST /api/v1/other-structures
         GET /api/v1/search
         GET /api/v1/reference
         GET /api/v1/reference/{table_id}
@@ -144,6 +153,7 @@ _TABLE: Mapping[Right, str] = {
         GET /plans/{name}/versions/{number}/structures/{structure}
         GET /plans/{name}/versions/{number}/structures/{structure}/explanations
         GET /plans/{name}/versions/{number}/structures/{structure}/filling
+        GET /plans/{name}/versions/{number}/structures/{structure}/survival
         GET /plans/{name}/versions/{number}/structures/{structure}/thresholds
         GET /plans/{name}/versions/{number}/print
         GET /plans/{name}/versions/{number}/files/{file}
@@ -171,11 +181,13 @@ _TABLE: Mapping[Right, str] = {
         GET /uploads
         GET /uploads/{upload_id}
         GET /upload-files
+        GET /collection-kit
         GET /qsg-map
         GET /usage
         GET /usage.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
+        GET /usage/{qsg}/{structure}/health.csv
         GET /usage/{qsg}/{structure}/queues.csv
         GET /usage/{qsg}/{structure}/queue
         GET /usage/{qsg}/{structure}/queue.csv
@@ -183,6 +195,11 @@ _TABLE: Mapping[Right, str] = {
         GET /curves.csv
         GET /curves/{version}
         GET /curves/{version}/points.csv
+        GET /sizing-points
+        GET /sizing-points.csv
+        GET /sizing-points/template.csv
+        GET /sizing-points/fit
+        GET /sizing-points/advice.txt
         GET /cf-levels
         GET /forecasts
         GET /forecasts.csv
@@ -196,6 +213,7 @@ _TABLE: Mapping[Right, str] = {
         GET /events/read
         POST /events/read
         GET /whatif
+        GET /whatif/survival
         GET /whatif/thresholds
         GET /whatif/filling
         GET /whatif/cf-loss
@@ -228,6 +246,9 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/plans/{name}/scenarios
         PUT /api/v1/plans/{name}/scenarios/{scenario}
         DELETE /api/v1/plans/{name}/scenarios/{scenario}
+        POST /api/v1/sizing-points
+        POST /api/v1/sizing-points/fit
+        DELETE /api/v1/sizing-points/{number}
         PUT /api/v1/cf-levels/{coupling_facility}
         DELETE /api/v1/cf-levels/{coupling_facility}
 
@@ -254,6 +275,11 @@ _TABLE: Mapping[Right, str] = {
         POST /usage/{qsg}/plan
         GET /usage/{qsg}/plan/into/{name}
         POST /usage/{qsg}/plan/into/{name}
+        GET /sizing-points/add
+        POST /sizing-points
+        POST /sizing-points/one
+        POST /sizing-points/remove
+        POST /sizing-points/fit
         POST /cf-levels
         POST /cf-levels/remove
     """,

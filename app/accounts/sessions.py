@@ -16,6 +16,9 @@ from app.settings import Settings
 
 RECENT = timedelta(minutes=15)
 """Age up to which a sign-in permits sensitive changes, such as a new token."""
+CLOCK_TOLERANCE = timedelta(minutes=5)
+"""How far the clocks of the machines that share a database may differ. A session that begins later was started under a clock
+that ran ahead: it would be valid for too long, so it is refused."""
 LAST_USE_EVERY = timedelta(minutes=1)
 """The time of the last use is written at most once in this time."""
 
@@ -81,7 +84,7 @@ def start(
             last_used_at=now,
             expires_at=now + lifetimes.absolute,
             address=client.address[:LONGEST_ADDRESS],
-            client=client.description[:LONGEST_CLIENT],
+            client=_plain(client.description),
         )
     )
     user.last_sign_in_at = now
@@ -91,6 +94,7 @@ def start(
 
 _FIND = select(
     UserSession.id,
+    UserSession.created_at,
     UserSession.confirmed_at,
     UserSession.last_used_at,
     UserSession.expires_at,
@@ -111,8 +115,21 @@ def find(
     row = session.execute(_FIND.where(UserSession.secret_hash == hash_of(secret))).first()
     if row is None:
         return None
-    number, confirmed_at, last_used_at, expires_at, user_id, name, role, must_change, disabled_at = row
+    (
+        number,
+        created_at,
+        confirmed_at,
+        last_used_at,
+        expires_at,
+        user_id,
+        name,
+        role,
+        must_change,
+        disabled_at,
+    ) = row
     if disabled_at is not None or now >= expires_at or now >= last_used_at + lifetimes.idle:
+        return None
+    if max(created_at, confirmed_at, last_used_at) > now + CLOCK_TOLERANCE:
         return None
     actor = Actor(name, ActorKind.USER, Role.of(role), address, user_id=user_id, session_id=number)
     return FoundSession(actor, confirmed_at, last_used_at, must_change)
@@ -190,4 +207,17 @@ def end_all(session: Session, user_id: int, *, other_than: int | None = None) ->
 
 
 def _expired(lifetimes: Lifetimes, now: datetime) -> ColumnElement[bool]:
-    return (UserSession.expires_at <= now) | (UserSession.last_used_at <= now - lifetimes.idle)
+    latest = now + CLOCK_TOLERANCE
+    return (
+        (UserSession.expires_at <= now)
+        | (UserSession.last_used_at <= now - lifetimes.idle)
+        | (UserSession.created_at > latest)
+        | (UserSession.confirmed_at > latest)
+        | (UserSession.last_used_at > latest)
+    )
+
+
+def _plain(description: str) -> str:
+    """Return a browser's description of itself as printable ASCII characters in one line, which is all that browsers send."""
+    characters = (each if " " <= each <= "~" else " " for each in description[: 10 * LONGEST_CLIENT])
+    return " ".join("".join(characters).split())[:LONGEST_CLIENT]

@@ -38,6 +38,9 @@ class Action(StrEnum):
     SIMULATION_REMOVED = "simulation.removed"
     LEVEL_SET = "cfcc-level.set"
     LEVEL_REMOVED = "cfcc-level.removed"
+    POINTS_ADDED = "sizing-points.added"
+    POINT_REMOVED = "sizing-points.removed"
+    CURVE_FITTED = "curve.fitted"
     HISTORY_REBUILT = "history.rebuilt"
     HISTORY_SHORTENED = "history.shortened"
     DATA_RESTORED = "data.restored"
@@ -84,6 +87,9 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.SIMULATION_REMOVED: "Simulated data removed",
     Action.LEVEL_SET: "CFCC level set",
     Action.LEVEL_REMOVED: "CFCC level removed",
+    Action.POINTS_ADDED: "Sizing points added",
+    Action.POINT_REMOVED: "Sizing point removed",
+    Action.CURVE_FITTED: "Curve fitted to sizing points",
     Action.HISTORY_REBUILT: "Hourly usage rebuilt from the usage history",
     Action.HISTORY_SHORTENED: "Old hourly usage removed",
     Action.DATA_RESTORED: "Data restored from a backup",

@@ -126,6 +126,39 @@ def record_alone(
         record(session, action, about, details, actor=actor)
 
 
+def was_recorded(
+    session: Session, action: Action, about: AuditObject, details: Mapping[str, Any], *, since: datetime
+) -> bool:
+    """Return whether the current actor has an entry with the same content, from the same address, that is not older.
+
+    Args:
+        session: A session that has not recorded this entry itself.
+        action: What was done.
+        about: The object of the action.
+        details: The details, as for `record`.
+        since: The time of the oldest entry that counts.
+    """
+    who = current_actor()
+    address = None if who.address is None else _plain(who.address, LONGEST_ADDRESS)
+    found = select(AuditEntry.id).where(
+        AuditEntry.at.between(
+            since, utc_now()
+        ),  # an entry from the future, of a wrong clock, stands for nothing
+        AuditEntry.action == action.value,
+        AuditEntry.actor == _plain(who.name, LONGEST_ACTOR),
+        AuditEntry.actor_kind == who.kind.value,
+        AuditEntry.user_id.is_not_distinct_from(who.user_id),
+        AuditEntry.token_id.is_not_distinct_from(who.token_id),
+        AuditEntry.address.is_not_distinct_from(address),
+        AuditEntry.object_kind == about.kind,
+        AuditEntry.object_id.is_not_distinct_from(about.id),
+        AuditEntry.object_name == _plain(about.name, LONGEST_OBJECT_NAME),
+        AuditEntry.version.is_not_distinct_from(about.version),
+        AuditEntry.details == details_text(details),
+    )
+    return session.scalar(select(found.exists())) or False
+
+
 def sha256_of(text: str) -> str:
     """Return the SHA-256 of a text in UTF-8, as `sha256sum` prints it for the downloaded file.
 

@@ -50,6 +50,11 @@ def add_restore(restore: argparse.ArgumentParser) -> None:
     )
     restore.add_argument("--without-history", action="store_true", help="do not restore the usage history")
     restore.add_argument(
+        "--revoke-tokens",
+        action="store_true",
+        help="revoke all API tokens of the archive, in case some were revoked after the backup",
+    )
+    restore.add_argument(
         "--continue", dest="continues", action="store_true", help="complete a restore that was interrupted"
     )
     restore.add_argument(
@@ -86,6 +91,12 @@ def _restore(arguments: argparse.Namespace) -> int:
     if sum(chosen) != 1:
         message = "cfplan restore: name the archive, or use either --continue or --undo."
         raise UsageError(message)
+    if arguments.revoke_tokens and arguments.file is None:
+        # An interrupted restore continues with the options that it was started with.
+        message = (
+            "cfplan restore: --revoke-tokens belongs to the archive; --continue and --undo do not take it."
+        )
+        raise UsageError(message)
     settings = read_settings()
     meter = Meter()
 
@@ -107,6 +118,7 @@ def _restore(arguments: argparse.Namespace) -> int:
                 restored = restoring.restore(
                     settings, source, name=arguments.file, replaces=arguments.replace,
                     has_history=not arguments.without_history, on_progress=on_progress,
+                    revokes_tokens=arguments.revoke_tokens,
                 )  # fmt: skip
         finally:
             meter.clear()

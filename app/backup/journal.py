@@ -107,6 +107,8 @@ class Journal:
     items: tuple[Item, ...]
     changes_server: bool
     """Whether the tables of a database server are exchanged as well."""
+    revokes_tokens: bool = False
+    """Whether all API tokens of the archive are revoked."""
 
     def at(self, phase: Phase, **changes: Any) -> Journal:  # noqa: ANN401 - any field
         """Return the journal in another phase."""

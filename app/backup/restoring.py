@@ -122,6 +122,7 @@ def restore(
     replaces: bool,
     has_history: bool,
     on_progress: Progress,
+    revokes_tokens: bool = False,
 ) -> Restored:
     """Restore an archive into the data folder and the database of the settings.
 
@@ -132,6 +133,7 @@ def restore(
         replaces: Whether existing data may be replaced.
         has_history: Whether the usage history of the archive is restored.
         on_progress: Called while the archive is read.
+        revokes_tokens: Whether all API tokens of the archive are revoked.
 
     Raises:
         ArchiveInvalid: The archive is damaged, incomplete or hostile, or of a later version.
@@ -153,6 +155,7 @@ def restore(
         begun = Journal(
             Phase.STAGING, secrets.token_hex(8), name, utc_now().isoformat(timespec="seconds"),
             _shown(database), "", str(places.staging), places.all_items(), changes_server=not database.is_sqlite,
+            revokes_tokens=revokes_tokens,
         )  # fmt: skip
         _discard(data_dir, begun)  # what a restore with other settings may have left
         journals.write(data_dir, begun)
@@ -182,7 +185,7 @@ def restore(
             str(found.head.get("made_at", "")),
             revision,
             found.files,
-            tuple(_notes(found, places, has_history=has_history)),
+            tuple(_notes(found, places, has_history=has_history, revokes_tokens=revokes_tokens)),
         )
 
 
@@ -417,7 +420,7 @@ def _build_sqlite(places: _Places, found: _Unpacked, begun: Journal, on_progress
         made.upgrade()
         with made.connection(writes=True) as connection:
             _adjust(connection, places, found.uploads, has_uploads=bool(found.head.get("has_uploads")))
-            _record(connection, begun)
+            _record(connection, begun, revoked=_revoke_tokens(connection) if begun.revokes_tokens else None)
         with made.engine.connect() as connection:
             connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -439,15 +442,25 @@ def _adjust(connection: Connection, places: _Places, uploads: set[str], *, has_u
             )
 
 
-def _record(connection: Connection, begun: Journal) -> None:
-    """Add the restore to the audit trail of the archive, which continues from here.
+def _revoke_tokens(connection: Connection) -> int:
+    """Revoke all API tokens, and return their number."""
+    revoked = text("UPDATE api_tokens SET revoked_at = :now WHERE revoked_at IS NULL")
+    return connection.execute(revoked, {"now": _stored_time(connection)}).rowcount
+
+
+def _record(connection: Connection, begun: Journal, *, revoked: int | None) -> None:
+    """Add the restore, and the number of tokens that it revoked, to the audit trail of the archive, which continues from here.
 
     Entries that were added after the backup are not in it; this entry tells why a digest that was noted after the backup
     no longer matches.
     """
     with Session(connection) as session:
         about = AuditObject("backup", Path(begun.archive).name)
-        record(session, Action.DATA_RESTORED, about, {"revision": begun.revision})
+        details = {
+            "revision": begun.revision,
+            **({} if revoked is None else {"revoked_tokens": revoked}),
+        }
+        record(session, Action.DATA_RESTORED, about, details)
         session.commit()  # of the session only: the connection has begun the transaction
 
 
@@ -473,7 +486,7 @@ def _exchange(database: Database, data_dir: Path, found: Journal, on_progress: P
 
         def after_load(connection: Connection) -> None:
             _adjust(connection, places, _digests_in(uploads), has_uploads=uploads is not None)
-            _record(connection, found)
+            _record(connection, found, revoked=_revoke_tokens(connection) if found.revokes_tokens else None)
 
         server_tables.exchange(
             database, found.restore_id, found.revision, tables, lambda table: _lines(Path(found.staging), table),
@@ -527,9 +540,14 @@ def _discard(data_dir: Path, found: Journal) -> None:
     journals.delete(data_dir)
 
 
-def _notes(found: _Unpacked, places: _Places, *, has_history: bool) -> Iterator[str]:
-    if found.has_tokens:
-        yield "API tokens are valid as they were when the backup was made: revoke those that were revoked since then."
+def _notes(found: _Unpacked, places: _Places, *, has_history: bool, revokes_tokens: bool) -> Iterator[str]:
+    if found.has_tokens and revokes_tokens:
+        yield "All API tokens were revoked. Create new ones for scripts with `cfplan tokens create`."
+    elif found.has_tokens:
+        yield (
+            "API tokens are valid as they were when the backup was made: revoke those that were revoked since then "
+            "(`cfplan tokens revoke`). --revoke-tokens revokes all."
+        )
     if not found.head.get("has_uploads"):
         yield "The archive contains no uploaded files. Uploads whose file is not in the data folder are marked as removed."
     if found.head.get("history") == "object_store":

@@ -21,12 +21,14 @@ SHELVES = {
     "how-to": (
         "overview", "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
         "upgrades-and-growth",
-        "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
-        "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
+        "filling-up", "surviving-an-outage", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
+        "other-structures",
+        "linting-a-policy", "provisioning", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
+        "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
         "why-not-reallocated", "set-up-accounts",
     ),
-    "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
+    "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
         "other-inputs", "glossary", "licenses",

@@ -31,9 +31,12 @@ def fit_charts(fit: Fit) -> ZoomedChart | None:
         return None
     # Logarithmic: small structures determine the base, and would all be at the left edge of a linear axis.
     x_axis = Log.around([point.size_bytes / MIB for point in points], title=_X_TITLE)
-    charts = [_entries(fit, points, x_axis)]
+    # Where SIZE has its own cost, the entries of a size also depend on SIZE, and no line shows them.
+    charts = [] if fit.has_size_cost else [_entries(fit, points, x_axis)]
     if any(point.residual_bytes is not None and point.left_out is None for point in points):
         charts.append(_residuals(fit, points, x_axis))
+    if not charts:
+        return None
     return ZoomedChart(tuple(charts), earlier="Smaller", later="Larger")
 
 
@@ -49,7 +52,7 @@ def _entries(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         lines=tuple(_fitted_lines(fit, x_axis)),
         origin=_origin(fit),
         points=tuple(
-            _spot(point, point.entries, f"{grouped(round(point.entries))} entries")
+            _spot(fit, point, point.entries, f"{grouped(round(point.entries))} entries")
             for point in _drawn(points)
         ),
         width=1000,
@@ -77,7 +80,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint], x_axis: Log) -> Chart:
         lines=tuple(_published_line(fit, x_axis)),
         origin=_origin(fit),
         points=tuple(
-            _spot(point, (point.residual_bytes or 0) / MIB, _signed(point.residual_bytes or 0))
+            _spot(fit, point, (point.residual_bytes or 0) / MIB, _signed(point.residual_bytes or 0))
             for point in _drawn(known)
         ),
         width=1000,
@@ -90,21 +93,38 @@ def _drawn(points: Sequence[FitPoint]) -> Sequence[FitPoint]:
     return sorted(points[:MOST_POINTS], key=lambda point: point.left_out is None)
 
 
-def _spot(point: FitPoint, y: float, words: str) -> Spot:
+def _spot(fit: Fit, point: FitPoint, y: float, words: str) -> Spot:
     left_out = f", left out: {point.left_out}" if point.left_out else ""
     return Spot(
         point.size_bytes / MIB,
         y,
         style="hollow" if point.left_out else "spot",
-        name="left out of the fit" if point.left_out else "allocation in the fit",
-        title=f"{point.structure}, {point.first_day} to {point.last_day}{left_out}; {plain(round(point.size_bytes))}, {words}",
+        name="left out of the fit" if point.left_out else f"{_noun(fit, 1)} in the fit",
+        title=f"{point.structure}, {_days(point)}{left_out}; {plain(round(point.size_bytes))}, {words}",
     )
+
+
+def _days(point: FitPoint) -> str:
+    return (
+        str(point.first_day)
+        if point.first_day == point.last_day
+        else f"{point.first_day} to {point.last_day}"
+    )
+
+
+def _noun(fit: Fit, number: int) -> str:
+    """Return the name of the points of a fit."""
+    noun = "allocation" if fit.answers is None else "sizing point"
+    return noun if number == 1 else f"{noun}s"
 
 
 def _origin(fit: Fit) -> Origin:
     """Return the coupling facility, the days and the source of the charts for saved pictures."""
     level = "" if fit.cfcc_level is None else f", CFCC level {fit.cfcc_level}"
     days = f"{fit.first_day} to {fit.last_day}" if fit.first_day else ""
+    if fit.answers is not None:
+        curve = f", curve {fit.version}" if fit.version else ""
+        return Origin(f"sizing answers{level}", days, f"{'; '.join(fit.answers.sources)}{curve}")
     return Origin(
         f"{fit.coupling_facility or 'unnamed coupling facility'}{level}",
         days,
@@ -158,18 +178,19 @@ def _fitted_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
 
 
 def _most_expected(fit: Fit) -> float:
-    """Return the distance that as many allocations keep as the confidence of the fit says [MiB]; 0 if unknown."""
-    if fit.residuals is None:
+    """Return the distance that as many points keep as the confidence of the fit says [MiB]; 0 if unknown."""
+    # A confidence of 1 is that of intervals that hold every possible line, of which no share of points follows.
+    if fit.residuals is None or fit.confidence >= 1:
         return 0.0
     return NormalDist().inv_cdf((1 + fit.confidence) / 2) * fit.residuals.deviation_bytes / MIB
 
 
 def _residual_bands(fit: Fit, x_axis: Log) -> Iterable[Band]:
-    """Yield the distances of most allocations, assumed to be normally distributed."""
+    """Yield the distances of most points, assumed to be normally distributed."""
     most = _most_expected(fit)
     if most:
         points = tuple((x_axis.value(share), -most, most) for share in (0.0, 1.0))
-        name = f"{fit.confidence:.0%} of allocations, by their standard deviation".replace("%", " %")
+        name = f"{fit.confidence:.0%} of {_noun(fit, 2)}, by their standard deviation".replace("%", " %")
         yield Band(points, "fan", ("most expected", "least expected"), name)
 
 
@@ -194,8 +215,10 @@ def _fitted_lines(fit: Fit, x_axis: Log) -> Iterable[Line]:
 def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
     """Yield the difference between the published and the fitted size for the same entries."""
     published = fit.published
-    # The published curves are for 1:6, so entries at another ratio cannot be compared.
-    if published is None or fit.base_bytes is None or fit.bundle_bytes is None or fit.ratio != (1, 6):
+    if published is None or fit.base_bytes is None or fit.bundle_bytes is None:
+        return
+    # The published curves are for 1:6 and any SIZE, so nothing else can be compared.
+    if fit.ratio != (1, 6) or fit.has_size_cost:
         return
     points = []
     for nth in range(4 * _STEPS + 1):
@@ -208,7 +231,7 @@ def _published_line(fit: Fit, x_axis: Log) -> Iterable[Line]:
 def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
     sizes = [point.size_bytes for point in points]
     words = [
-        f"{len(points)} allocations from {plain(round(min(sizes)))} to {plain(round(max(sizes)))}, with "
+        f"{len(points)} {_noun(fit, len(points))} from {plain(round(min(sizes)))} to {plain(round(max(sizes)))}, with "
         f"{grouped(round(min(point.entries for point in points)))} to "
         f"{grouped(round(max(point.entries for point in points)))} list entries."
     ]
@@ -219,13 +242,13 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
         )
     out = sum(point.left_out is not None for point in points)
     if out:
-        words.append(f"{out} of the allocations are not in the fit; their markers are hollow.")
+        words.append(f"{out} of the {_noun(fit, 2)} are not in the fit; their markers are hollow.")
     return " ".join(words)
 
 
 def _residuals_in_words(fit: Fit, used: Sequence[FitPoint]) -> str:
     words = [
-        f"Of {len(used)} allocations in the fit, the farthest is "
+        f"Of {len(used)} {_noun(fit, len(used))} in the fit, the farthest is "
         f"{_megabytes(max(abs(point.residual_bytes or 0) for point in used))} from the curve."
     ]
     if fit.residuals is not None:
@@ -242,7 +265,8 @@ def _megabytes(value: float) -> str:
 def published_in_words(fit: Fit) -> str:
     """Return the size of the published curve for the smallest and the largest allocation; empty if it is unknown."""
     published = fit.published
-    if published is None:
+    # Published figures do not state the SIZE at which they hold.
+    if published is None or fit.has_size_cost:
         return ""
     used = [
         point

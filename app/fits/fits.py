@@ -1,4 +1,4 @@
-"""Fitted curves of nightly runs, as pages, REST and plans read them."""
+"""Fitted curves of nightly runs and of sizing answers, as pages, REST and plans read them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class Fit(CurveFit):
     """The cost of structures on a coupling facility, fitted to its own allocations."""
 
     version: Annotated[int, Field(description="The number that plans name: `{fitted: 17}`.")]
-    run_id: Annotated[int, Field(description="The nightly run that produced the fit.")]
+    run_id: Annotated[
+        int | None,
+        Field(description="The nightly run that produced the fit; null for a fit of sizing answers."),
+    ]
     made_at: datetime
     coupling_facility: str
     state: Annotated[FitState, Field(description="Plans may name only accepted fits.")]
@@ -53,6 +56,18 @@ class Fit(CurveFit):
         initial = published_curves()[-1]
         ratio = (initial.ratio_entries, initial.ratio_elements)
         return self.bundle_bytes is not None and self.element_bytes is None and self.ratio != ratio
+
+    @property
+    def has_size_cost(self) -> bool:
+        """Whether the control storage for SIZE is a figure of its own."""
+        return self.answers is not None and self.answers.size_cost is not None
+
+    @property
+    def origin(self) -> str:
+        """The coupling facility, or the kind of data if the fit is of none."""
+        if self.answers is not None:
+            return "sizing answers"
+        return self.coupling_facility or "an unnamed coupling facility"
 
     @property
     def published(self) -> Curve | None:

@@ -15,7 +15,7 @@ from app.database.session import SessionDep
 from app.errors import FieldsInvalid
 from app.fits import levels
 from app.fits.levels import FacilityLevel
-from app.plans.editor.pages import BodyDep
+from app.web.body import BodyDep
 from app.web.forms import FormField, filled
 from app.web.rendering import Page, render, root_path
 

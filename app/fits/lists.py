@@ -21,9 +21,10 @@ ALLOCATION_RATIO = (1, 6)
 
 
 def _facility(fit: Fit) -> TableCell:
+    unnamed = "sizing answers" if fit.answers is not None else "not named"
     return TableCell(
         value=fit.coupling_facility or None,
-        text=fit.coupling_facility or "not named",
+        text=fit.coupling_facility or unnamed,
         tag=WORD if fit.is_simulated else "",
     )
 
@@ -112,9 +113,9 @@ VERSIONS: Final = ListTable[Fit](
         Column(key="coupling_facility", title="Coupling facility", kind="name", read=_facility),
         Column(key="cfcc_level", title="CFCC level", kind="number", read=lambda fit: TableCell(value=fit.cfcc_level, text="not known" if fit.cfcc_level is None else "")),
         Column(key="state", title="State", kind="urgency", read=_state),
-        Column(key="base_bytes", title="Base", unit="MiB", kind="number", can_sort=False, read=_base),
-        Column(key="bundle_bytes", title="Entry with elements", unit="bytes", kind="number", can_sort=False, read=_bundle),
-        Column(key="points", title="Points", kind="number", can_sort=False, read=lambda fit: fit.points_used),
+        Column(key="base_bytes", title="Base", unit="MiB", kind="number", read=_base),
+        Column(key="bundle_bytes", title="Entry with elements", unit="bytes", kind="number", read=_bundle),
+        Column(key="points", title="Points", kind="number", read=lambda fit: fit.points_used),
         Column(key="made_at", title="Made", unit="UTC", kind="date", read=lambda fit: fit.made_at),
         Column(key="reason", title="Reason", kind="words", can_sort=False, read=lambda fit: fit.reason or None),
     ),

@@ -92,7 +92,7 @@ def curve(request: Request, session: SessionDep, version: str) -> Response:
     """Show one version: figures with their intervals, points, and excluded data."""
     fit = _fit(session, version)
     page = CurvePage(
-        title=f"Curve {fit.version} of {fit.coupling_facility}",
+        title=f"Curve {fit.version} of {fit.origin}",
         section=SECTION,
         fit=fit,
         charts=fit_charts(fit),

@@ -138,6 +138,7 @@ def _actions(
     yield from _old_forecasts(own, ranked)
     yield from _uploads(session)
     yield from _at_most(_limits(own))
+    yield from _health(session)
     yield from _at_most(_plans(plans))
     yield from _unplanned(own)
     if not any(each.is_measured for each in structures):
@@ -250,6 +251,22 @@ def _limits(structures: Iterable[FleetStructure]) -> Iterator[FleetAction]:
             reason = f"{limit.measure}: {limit.level} in {days}, by the median estimate."
         text = "Compare larger sizes" if each.has_forecast else "Show its usage"
         yield FleetAction("warning", _subject(each), reason, text, address_of(each))
+
+
+def _health(session: Session) -> Iterator[FleetAction]:
+    """Yield an action for structures whose records are above a guideline, one for each structure."""
+    for each in nightly.healths_with_warnings(session, limit=MOST_OF_A_KIND):
+        first, *others = each.warnings
+        more = ""
+        if others:
+            more = f" {len(others)} other {'measure is' if len(others) == 1 else 'measures are'} above the guideline as well."
+        yield FleetAction(
+            "warning",
+            f"{each.structure} of {each.qsg}",
+            f"{first.guideline.title}: {first.sentence}{more}",
+            "Show its health",
+            f"/usage/{quote(each.qsg, safe='')}/{quote(each.structure, safe='')}#h-health",
+        )
 
 
 def _plans(plans: Iterable[FleetPlan]) -> Iterator[FleetAction]:

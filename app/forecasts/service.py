@@ -17,7 +17,7 @@ from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RankedForecast, RecentUsage, all_ranked_forecasts, ranked_forecasts
 from app.paging import ListRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
-from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
+from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score, first_crossing
 from planner_core.findings import Finding
 from planner_core.urgency import Fullness
 from planner_core.wire import Answer, Hidden
@@ -35,19 +35,6 @@ ALL_FORECASTS = ListRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 AnyForecast = TypeVar("AnyForecast", bound=Forecast)
-
-
-def first_crossing(crossings: Iterable[Crossing]) -> Crossing | None:
-    """Return the level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
-    known = tuple(crossings)
-    crossed = [each for each in known if each.state == "already_crossed"]
-    dated = [each for each in known if each.dates.p50 is not None]
-    likely = [each for each in known if each.state == "possible"]
-    if crossed:
-        return crossed[-1]
-    if dated:
-        return min(dated, key=lambda each: each.dates.p50 or date.max)
-    return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +191,20 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
         _outlook(session, row, days, known.full((qsg, structure), row.measure, row.queue_manager))
         for row in ranked
     )
+
+
+def growth_of(session: Session, qsg: str, structure: str) -> tuple[float, float, float, date] | None:
+    """Return the growth of the entries in use in 30 days, as quantiles p10, p50 and p90, and the day of the forecast.
+
+    None if the structure has no forecast of entries with a growth.
+    """
+    rows, _ = repository.page_of_forecasts(session, offset=0, limit=200, qsg=qsg, structure=structure)
+    for row in rows:
+        if row.measure == "entries":
+            growth = parsed_text(Forecast, row.forecast).growth_per_30_days
+            if growth is not None:
+                return growth["p10"], growth["p50"], growth["p90"], row.made_on
+    return None
 
 
 def _ranked(each: RankedForecast, score: Score | None = None) -> StructureForecast:

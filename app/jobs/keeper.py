@@ -122,16 +122,21 @@ class Keeper(ABC):
         logger.info("Job %d (%s) begins, attempt %d.", self._id, claimed.kind, claimed.attempts)
         self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
         try:
-            with self._told_to_stop():
-                self._work(claimed)
+            self._work_to_its_end(claimed)
         except LostRun:
             return False
+        return True
+
+    def _work_to_its_end(self, claimed: Job) -> None:
+        try:
+            with self._told_to_stop():
+                self._work(claimed)
         except StopRequested:
             self._say("stopping on request: the run continues when the service is started again")
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
         # Caused by the machine or the database: the next attempt may succeed.
-        except (OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable):
+        except (LostRun, OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable):
             raise
         except PlannerError as error:
             self._end(JobState.FAILED, sentence=str(error))
@@ -144,7 +149,6 @@ class Keeper(ABC):
                 f"This is an error in cfplan. Please report it with the log: {type(error).__name__}: {error}"
             )
             self._end(JobState.FAILED, sentence=sentence)
-        return True
 
     @abstractmethod
     def _work(self, claimed: Job) -> None:
@@ -181,7 +185,8 @@ class Keeper(ABC):
     def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - the arguments of service.end
         self._say(f"{state}: {values.get('sentence', '')}")
         with self._database.session(writes=True) as session:
-            service.end(session, self._id, self._owner, state, log=self._log_text(), **values)
+            if not service.end(session, self._id, self._owner, state, log=self._log_text(), **values):
+                raise LostRun
         self._note_end(state)
 
     def _note_end(self, state: JobState) -> None:

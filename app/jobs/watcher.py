@@ -109,9 +109,10 @@ class Watcher:
         if self._thread is not None:
             self._thread.join(30)
         for child in self._children.values():
-            child.returncode = (
-                child.poll() or 0
-            )  # silences the warning about a running child; another service waits for it
+            # This process may live on for a while. A keeper that ends meanwhile would remain as a zombie, which the next
+            # watcher would take for a running process.
+            if child.poll() is None:
+                threading.Thread(target=child.wait, name="cfplan-keeper", daemon=True).start()
         self._children.clear()
 
     def look(self) -> int:

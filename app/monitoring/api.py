@@ -55,7 +55,7 @@ class HealthAnswer(Answer):
 
 
 class ReadyAnswer(Answer):
-    """The service can do its work."""
+    """The service is ready for requests."""
 
     status: Literal["ready"] = Field(description="Always `ready`; otherwise the answer is a problem.")
     findings: list[Finding]

@@ -1,4 +1,4 @@
-"""Whether the service can do its work: more than whether it answers, which is its health."""
+"""Whether the service is ready for requests, which is more than its health: whether it answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner_core.errors import FieldProblem, PlannerError
 
 
 class NotReady(PlannerError):
-    """The service cannot do its work; each problem names what it needs and does not have."""
+    """The service is not ready; each problem names a failed check."""
 
     problem = NOT_READY
 

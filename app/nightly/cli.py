@@ -51,8 +51,13 @@ def add_nightly(nightly: argparse.ArgumentParser) -> None:
 
 
 def add_curves(curves: argparse.ArgumentParser) -> None:
-    """Add the verb of `cfplan curves`."""
-    commands_of(curves, "verb")("list", curves.description or "", _add_list_of_curves)
+    """Add the verbs of `cfplan curves`."""
+    from app.fits.points_cli import ADVISE, FIT_POINTS, add_advise, add_fit_points
+
+    command = commands_of(curves, "verb")
+    command("list", "List the curves fitted to data of this site, newest first.", _add_list_of_curves)
+    command("fit-points", FIT_POINTS, add_fit_points)
+    command("advise", ADVISE, add_advise)
 
 
 def add_forecasts(forecasts: argparse.ArgumentParser) -> None:
@@ -250,7 +255,7 @@ def _curve_line(curve: Fit) -> str:
     figures = f"{_based(curve)}{_bundled(curve, bundle)}" if bundle else curve.reason or ""
     current = ", current" if curve.is_current else ""
     state = curve.state.replace("_", " ")
-    return f"{curve.version:>5}  {curve.coupling_facility:<8} {level:<20} {state}{current}: {figures}{_mark(curve.is_simulated)}"
+    return f"{curve.version:>5}  {curve.coupling_facility or 'answers':<8} {level:<20} {state}{current}: {figures}{_mark(curve.is_simulated)}"
 
 
 def _based(curve: Fit) -> str:

@@ -48,7 +48,7 @@ def facts_of(session: Session, settings: Settings, *, today: date | None) -> Nig
         past_forecasts=tuple(PastForecast(each.id, parsed_text(Forecast, each.forecast)) for each in past),
         current_curves=tuple(
             parsed(CurrentCurve, {"version": each.id, **json.loads(each.fit)})
-            for each in repository.current_curves(session)
+            for each in repository.current_curves(session, of_runs=True)
         ),
         published=json.loads(stored.published) if stored is not None and stored.published else {},
     )

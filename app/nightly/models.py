@@ -104,9 +104,12 @@ class FitVersion(Base):
     )
 
     id: Mapped[int] = mapped_column(_KEY, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("nightly_runs.id"))
+    """The run that produced it; None for a fit of sizing answers."""
     scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
-    """Coupling facility and CFCC level as one key, such as CF01@25, or CF01@? if the level is not known."""
+    """Coupling facility and CFCC level as one key, such as CF01@25, or CF01@? if the level is not known. Fits of sizing
+    answers have the scope answers@26.
+    """
     coupling_facility: Mapped[str] = mapped_column(String(8))
     cfcc_level: Mapped[int | None] = mapped_column(Integer)
     state: Mapped[str] = mapped_column(String(12))
@@ -119,6 +122,10 @@ class FitVersion(Base):
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
     """Digest of the fit. A fit that equals the previous one of its scope is not stored again."""
+    base_bytes: Mapped[float | None] = mapped_column(Float)
+    """Base, cost of an entry with its elements, and used points: figures of the fit by which lists are sorted."""
+    bundle_bytes: Mapped[float | None] = mapped_column(Float)
+    points: Mapped[int | None] = mapped_column(Integer)
     fit: Mapped[str] = mapped_column(CompressedText)
     """JSON, as returned by the job: figures with their intervals, points used and excluded, and breaks."""
 
@@ -161,6 +168,10 @@ class StoredForecast(Base):
     """The earliest day, by the median estimate, on which a level is passed within the horizon; the list of forecasts is
     sorted by this day.
     """
+    probability: Mapped[float | None] = mapped_column(Float)
+    """The probability that the next limit is passed within the horizon; the list of forecasts is sorted by it."""
+    growth_per_30_days: Mapped[float | None] = mapped_column(Float)
+    """The median growth in 30 days, as a share; the list of forecasts is sorted by it."""
     score_on: Mapped[date | None] = mapped_column(Date)
     """The next day on which the forecast is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))
@@ -224,6 +235,22 @@ class DailyStructureUsage(Base):
     smds: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
     """JSON, with one object for each queue manager: queue_manager, blocks_peak, blocks_total."""
     is_simulated: Mapped[bool] = mapped_column(Boolean)
+
+
+class StoredHealth(Base):
+    """The health of a structure in the last days, as the last run judged it; every run replaces all of them."""
+
+    __tablename__ = "structure_health"
+    __table_args__ = (Index("ix_structure_health_has_warning", "has_warning"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id", ondelete="CASCADE"))
+    has_warning: Mapped[bool] = mapped_column(Boolean)
+    """Whether a measure is reported as a warning; the overview lists these structures."""
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+    health: Mapped[str] = mapped_column(CompressedText)
+    """JSON, as returned by the job: a StructureHealth."""
 
 
 class CfLevel(Base):

@@ -22,6 +22,7 @@ from app.nightly.models import (
     NightlyRun,
     StoredFinding,
     StoredForecast,
+    StoredHealth,
     Trigger,
 )
 from app.paging import Sort
@@ -193,9 +194,12 @@ CURVES_SORTED_BY: Final[Mapping[str, Expression]] = {
         (FitVersion.is_current, 3),
         else_=2,
     ),
+    "base_bytes": FitVersion.base_bytes,
+    "bundle_bytes": FitVersion.bundle_bytes,
+    "points": FitVersion.points,
     "made_at": FitVersion.made_at,
 }
-"""The values by which fitted curves can be sorted, by key. Their figures are in a compressed text."""
+"""The values by which fitted curves can be sorted, by key."""
 
 
 def page_of_curves(
@@ -220,9 +224,14 @@ def page_of_curves(
     return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
 
 
-def current_curves(session: Session) -> Sequence[FitVersion]:
-    """Return the last accepted fit of each coupling facility and CFCC level, sorted by name."""
+def current_curves(session: Session, *, of_runs: bool = False) -> Sequence[FitVersion]:
+    """Return the last accepted fit of each coupling facility and CFCC level, sorted by name.
+
+    Fits of sizing answers are first, unless `of_runs` excludes them.
+    """
     query = select(FitVersion).where(FitVersion.is_current)
+    if of_runs:
+        query = query.where(FitVersion.run_id.is_not(None))
     return session.scalars(query.order_by(FitVersion.coupling_facility, FitVersion.cfcc_level)).all()
 
 
@@ -256,8 +265,12 @@ def unmark_current(session: Session, scope: str) -> None:
 
 
 def newest_curves(session: Session) -> Sequence[FitVersion]:
-    """Return the newest fit of every coupling facility, accepted or not."""
-    newest = select(func.max(FitVersion.id)).group_by(FitVersion.coupling_facility)
+    """Return the newest fit of every coupling facility, accepted or not; fits of sizing answers are of none."""
+    newest = (
+        select(func.max(FitVersion.id))
+        .where(FitVersion.run_id.is_not(None))
+        .group_by(FitVersion.coupling_facility)
+    )
     query = select(FitVersion).where(FitVersion.id.in_(newest))
     return session.scalars(query.order_by(FitVersion.coupling_facility)).all()
 
@@ -287,7 +300,15 @@ def latest_series(session: Session, *, search: str = "") -> Sequence[AnyRow]:
     """Return the latest forecast of every series whose group or structure contains a text, without its contents."""
     one = StoredForecast
     query = select(
-        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day, one.made_on
+        one.id,
+        one.qsg,
+        one.structure,
+        one.measure,
+        one.queue_manager,
+        one.earliest_crossing_day,
+        one.made_on,
+        one.probability,
+        one.growth_per_30_days,
     ).where(one.is_latest)
     if search:
         # Without escaping, the underscore of CSQ_ADMIN would match any character.
@@ -505,6 +526,26 @@ def remove_days(session: Session, days: Iterable[date]) -> None:
         session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(some)))
 
 
+# ---- health ----------------------------------------------------------------------------------------------------------
+
+
+def find_health(session: Session, qsg: str, structure: str) -> StoredHealth | None:
+    """Return the health of a structure; None if no run has judged it."""
+    return session.get(StoredHealth, (qsg, structure))
+
+
+def healths_with_warnings(session: Session, *, limit: int) -> Sequence[StoredHealth]:
+    """Return the health of measured structures that have a warning, by group and name."""
+    one = StoredHealth
+    query = select(one).where(one.has_warning, ~one.is_simulated).order_by(one.qsg, one.structure)
+    return session.scalars(query.limit(limit)).all()
+
+
+def remove_health(session: Session) -> None:
+    """Remove the health of all structures."""
+    session.execute(delete(StoredHealth))
+
+
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------
 
 
@@ -537,7 +578,7 @@ def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: da
 # ---- simulated data --------------------------------------------------------------------------------------------------
 
 SIMULATED_DATA = "simulated data"
-SIMULATED = (FitVersion, StoredForecast, StoredFinding, DailyStructureUsage)
+SIMULATED = (FitVersion, StoredForecast, StoredFinding, DailyStructureUsage, StoredHealth)
 
 
 def has_simulated(session: Session) -> bool:
@@ -569,7 +610,7 @@ def remove_simulated(session: Session) -> dict[str, int]:
         *(
             # Such a run reads the whole history, so measured results may belong to it as well.
             ~select(1).where(table.run_id == NightlyRun.id).exists()
-            for table in (FitVersion, StoredForecast, ForecastScore, StoredFinding)
+            for table in (FitVersion, StoredForecast, ForecastScore, StoredFinding, StoredHealth)
         ),
     )
     job_ids = session.scalars(of_simulation).all()

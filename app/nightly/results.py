@@ -28,9 +28,11 @@ from app.nightly.models import (
     NightlyRun,
     StoredFinding,
     StoredForecast,
+    StoredHealth,
 )
 from planner_core.contracts.files import parsed, plain
-from planner_core.contracts.forecasts import Forecast
+from planner_core.contracts.fits import CurveFit
+from planner_core.contracts.forecasts import Forecast, first_crossing
 from planner_core.contracts.nightly import DailyFigures, NightlyFinding, NightlyResult
 from planner_core.errors import PlannerError
 from planner_core.wire import Answer, JsonObject
@@ -46,6 +48,8 @@ STATES = {
     "too_little": FitState.TOO_LITTLE,
 }
 
+ADDED = frozenset({"answers"})
+"""Members of results that were added after the first stored ones."""
 DAILY = tuple(field.name for field in fields(DailyFigures))
 Item = TypeVar("Item")
 
@@ -72,7 +76,13 @@ class Result:
         # The digest of this text shows whether a fit or a forecast has changed, so it must not depend on the version of the
         # contract that read it.
         return [
-            json.dumps(each, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            json.dumps(
+                # A member that earlier versions did not write would change the digest of every unchanged fit.
+                {name: value for name, value in each.items() if name not in ADDED or value is not None},
+                ensure_ascii=False,
+                sort_keys=True,
+                separators=(",", ":"),
+            )
             for each in self.written.get(kind) or ()
         ]
 
@@ -126,6 +136,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
     scores = _store_scores(session, run, result, at=at)
     findings = _store_findings(session, run, night.findings, simulated)
     days = _store_days(session, night)
+    _store_health(session, run, result, simulated)
     stored = StoredCounts(
         curves,
         len(night.curves) - curves,
@@ -160,25 +171,48 @@ def _store_curves(
     stored = 0
     for curve, fit in zip(result.checked.curves, result.texts("curves"), strict=True):
         scope = scope_of(curve.coupling_facility, curve.cfcc_level)
-        digest = _digest(fit)
-        known = last.get(scope)
-        if known is not None and known.digest == digest:
-            continue
-        state = STATES[curve.state]
-        is_current = state == FitState.ACCEPTED
-        if is_current:
-            repository.unmark_current(session, scope)
-        session.add(
-            FitVersion(
-                run_id=run.id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
-                cfcc_level=curve.cfcc_level, state=state, is_current=is_current, reason=curve.reason or "",
-                is_simulated=bool(curve.qsgs) and simulated.issuperset(curve.qsgs),
-                first_day=curve.first_day, last_day=curve.last_day, made_at=at, fit=fit,
-            )
+        is_simulated = bool(curve.qsgs) and simulated.issuperset(curve.qsgs)
+        row = store_fit(
+            session, curve, fit, scope=scope, last=last.get(scope), at=at, run_id=run.id, is_simulated=is_simulated
         )  # fmt: skip
-        session.flush()  # the next fit of the same scope replaces it as the current one
-        stored += 1
+        stored += row is not None
     return stored
+
+
+def store_fit(
+    session: Session, curve: CurveFit, text: str, *, scope: str, last: FitVersion | None, at: datetime,
+    run_id: int | None = None, is_simulated: bool = False,
+) -> FitVersion | None:  # fmt: skip
+    """Store a fit as a new version, unless it equals the last one of its scope.
+
+    Args:
+        session: The session.
+        curve: The fit.
+        text: Its JSON.
+        scope: Its key: fits with the same one replace each other as the current fit.
+        last: The last fit of this scope.
+        at: The current time.
+        run_id: The nightly run that produced it, if any.
+        is_simulated: Whether it was fitted to simulated data.
+    """
+    digest = _digest(text)
+    if last is not None and last.digest == digest:
+        return None
+    state = STATES[curve.state]
+    is_current = state == FitState.ACCEPTED
+    if is_current:
+        repository.unmark_current(session, scope)
+    row = FitVersion(
+        run_id=run_id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
+        cfcc_level=curve.cfcc_level, state=state, is_current=is_current, reason=curve.reason or "",
+        is_simulated=is_simulated, first_day=curve.first_day, last_day=curve.last_day, made_at=at, fit=text,
+        base_bytes=curve.base_bytes.value if curve.base_bytes else None,
+        bundle_bytes=curve.bundle_bytes.value if curve.bundle_bytes else None,
+        points=curve.points_used,
+    )  # fmt: skip
+    session.add(row)
+    session.flush()  # the next fit of the same scope replaces it as the current one
+    return row
 
 
 def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
@@ -208,6 +242,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
         if known is not None and known.digest == digest:
             unchanged.add(known.id)
             continue
+        crossing = first_crossing(each.crossings)
         rows.append(
             {
                 "run_id": run.id, "qsg": each.qsg, "structure": each.structure, "measure": each.measure,
@@ -215,6 +250,8 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
                 "is_simulated": each.is_simulated or each.qsg in simulated, "made_on": each.made_on, "first_day": each.first_day,
                 "last_day": each.last_day, "horizon_days": each.horizon_days,
                 "earliest_crossing_day": earliest_crossing(each),
+                "probability": crossing.probability_within_horizon if crossing else None,
+                "growth_per_30_days": each.growth_per_30_days["p50"] if each.growth_per_30_days else None,
                 "score_on": first_score_day(each),
                 "digest": digest, "forecast": forecast,
             }
@@ -329,6 +366,20 @@ def _store_days(session: Session, night: NightlyResult) -> int:
     for batch in _batches(map(_day_row, night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)
     return len(night.daily)
+
+
+def _store_health(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> None:
+    """Replace the health of all structures; a structure that is no longer in the history is removed."""
+    repository.remove_health(session)
+    rows = [
+        {
+            "qsg": each.qsg, "structure": each.structure, "run_id": run.id, "has_warning": bool(each.warnings),
+            "is_simulated": each.is_simulated or each.qsg in simulated, "health": text,
+        }
+        for each, text in zip(result.checked.health, result.texts("health"), strict=True)
+    ]  # fmt: skip
+    for batch in _batches(rows, BATCH):
+        session.execute(insert(StoredHealth), batch)
 
 
 def _day_row(figures: DailyFigures) -> dict[str, Any]:

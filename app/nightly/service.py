@@ -23,8 +23,10 @@ from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.nightly.models import NightlyRun, Trigger
 from app.nightly.results import StoredCounts
 from app.paging import PageRequest, ResultPage, Sort
+from planner_core.contracts.files import parsed_text
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import Finding
+from planner_core.health import StructureHealth
 from planner_core.wire import Answer, Hidden
 
 FIRST_PAGE = PageRequest()
@@ -208,6 +210,18 @@ def _members(run: NightlyRun, row: JobRun, findings: Mapping[str, int]) -> dict[
             "finding_counts": SeverityCounts(**findings),
         }
     )
+
+
+def health_of(session: Session, qsg: str, structure: str) -> StructureHealth | None:
+    """Return the health of a structure in the last days; None if no run has judged it."""
+    row = repository.find_health(session, qsg, structure)
+    return None if row is None else parsed_text(StructureHealth, row.health)
+
+
+def healths_with_warnings(session: Session, *, limit: int) -> tuple[StructureHealth, ...]:
+    """Return the health of measured structures that have a warning, by group and name."""
+    rows = repository.healths_with_warnings(session, limit=limit)
+    return tuple(parsed_text(StructureHealth, row.health) for row in rows)
 
 
 # ---- starting -------------------------------------------------------------------------------------------------------

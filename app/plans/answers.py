@@ -13,7 +13,7 @@ from app.plans.stored import (
     StoredVersion,
     etag,
 )
-from app.plans.trail import Acknowledgment
+from app.plans.trail import StoredAcknowledgment
 
 JSON = "application/json"
 FINDINGS_HEADER = "x-cfplan-findings"
@@ -39,7 +39,7 @@ def conditional(response: Response, headers: Headers, tag: str) -> Response:
 
 def version_json(
     version: StoredVersion,
-    acknowledged: Sequence[Acknowledgment],
+    acknowledged: Sequence[StoredAcknowledgment],
     *,
     explanations: str | None = None,
     saved: str | None = None,
@@ -79,7 +79,7 @@ def _result_json(version: StoredVersion) -> bytes:
 def version_response(
     version: StoredVersion,
     headers: Headers,
-    acknowledged: Sequence[Acknowledgment],
+    acknowledged: Sequence[StoredAcknowledgment],
     *,
     explanations: str | None = None,
 ) -> Response:

@@ -19,7 +19,6 @@ from app.plans.models import PlanApproval
 from app.plans.service import living_plan
 from app.plans.stored import StoredVersion
 from app.plans.trail import plan_object
-from app.settings import Settings, SettingsInvalid
 from planner_core.findings import Finding
 from planner_core.wire import Answer
 
@@ -46,20 +45,6 @@ class ApprovalState(Answer):
     is_required: Annotated[bool, Field(description="Whether the texts for z/OS need the approval.")]
     approval: Annotated[Approval | None, Field(description="Null if the version is not approved.")]
     findings: tuple[Finding, ...] = ()
-
-
-def check_settings(settings: Settings) -> None:
-    """Check that approval is required only where users sign in.
-
-    Raises:
-        SettingsInvalid: Approval is required, but users do not sign in, so there is no second person.
-    """
-    if settings.approval and not settings.requires_sign_in:
-        message = (
-            "CFPLAN_APPROVAL requires that a second person approves each version, but without sign-in all users are the "
-            "same person. Set CFPLAN_AUTHENTICATION as well, or remove CFPLAN_APPROVAL."
-        )
-        raise SettingsInvalid(message)
 
 
 def state_of(session: Session, name: str, number: int, *, is_required: bool) -> ApprovalState:

@@ -25,7 +25,6 @@ from app.fits.kept import curves_in
 from app.plans import approval, service
 from app.plans.acknowledging import acknowledge, withdraw
 from app.plans.computed import compute
-from app.plans.editor.pages import BodyDep
 from app.plans.errors import NothingToAcknowledge, NothingToWithdraw, PlanNameInvalid
 from app.plans.finding_groups import group_id
 from app.plans.head import FINDINGS, POLICY, SIZES, RefusedAction, path_of
@@ -34,8 +33,10 @@ from app.plans.result_pages import result_page
 from app.plans.result_view import findings_of
 from app.plans.stored import DeletedPlan, StoredVersion
 from app.texts.documents import read_text
+from app.web.body import BodyDep
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render, root_path
+from app.web.security.body import accept_document
 from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
@@ -78,6 +79,7 @@ class ImportPage(Page):
 
 async def _files(request: Request) -> AsyncIterator[list[UploadFile]]:
     """Yield the chosen files."""
+    accept_document(request)
     # If no file was chosen, browsers send one without a name.
     async with request.form() as form:
         yield [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.plans.trail import Acknowledgment, acknowledgment_of
+from app.plans.trail import StoredAcknowledgment, acknowledgment_of
 from planner_core.findings import SEVERITIES, Finding, finding_groups
 from planner_core.provenance import Source
 
@@ -37,7 +37,7 @@ def findings_shown(
     *,
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",
-    acknowledged: Sequence[Acknowledgment] = (),
+    acknowledged: Sequence[StoredAcknowledgment] = (),
 ) -> tuple[FindingView, ...]:
     """Return findings, arranged for pages.
 

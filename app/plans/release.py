@@ -1,7 +1,8 @@
 """The release of texts for z/OS: a text is given only if the approval that may be required exists, and it is recorded.
 
 Requests that only read have no transaction that writes. So the entry of the audit trail is stored in one of its own before
-the answer is sent: a text whose release cannot be recorded is not given.
+the answer is sent: a text whose release cannot be recorded is not given. If the same person gets the same text in the same way
+again within `REPEATED`, such as by reloading a page, the first entry stands for all of them.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from app.audit.actions import Action
-from app.audit.recording import AuditObject, record, sha256_of
+from app.audit.recording import AuditObject, record, sha256_of, was_recorded
+from app.clock import utc_now
 from app.database.engine import Database
 from app.plans import approval
 from app.plans.stored import StoredOutput, StoredVersion
 from app.plans.trail import PLAN
 from app.settings import Settings
 from app.web.head_requests import is_head
+
+REPEATED = timedelta(minutes=10)
+"""The time for which an entry about a released text stands for further releases of this text to the same person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,16 @@ class Release:
         if not texts or not self.gives_text:
             return
         action = Action.TEXT_SHOWN if is_shown else Action.TEXT_DOWNLOADED
+        entries = [
+            {"kind": kind, "characters": len(text), "sha256": sha256_of(text)} for kind, text in texts.items()
+        ]
+        since = utc_now() - REPEATED
+        with self.database.session(writes=False) if session is None else nullcontext(session) as reader:
+            new = [each for each in entries if not was_recorded(reader, action, about, each, since=since)]
+        if not new:
+            return
         with self.database.session(writes=True) if session is None else nullcontext(session) as writer:
-            for kind, text in texts.items():
-                details = {"kind": kind, "characters": len(text), "sha256": sha256_of(text)}
+            for details in new:
                 record(writer, action, about, details)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.stored import StoredVersion
-from app.plans.trail import Acknowledgment
+from app.plans.trail import StoredAcknowledgment
 from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step, read_source
@@ -74,6 +74,9 @@ class FacilityLine:
     size_kib: int
     second_copies_size_kib: int
     free_at_size_kib: int | None
+    others_kib: int = 0
+    """Storage of structures of Db2 and others that the plan lists."""
+    others_size_kib: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,9 @@ def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
     known = version.result.get("coupling_facilities")
     if known is None:
         uses = allocate(question([stored_group(version)])).facilities
-        return tuple(facility_line(use.storage(), len(use.first) + len(use.second)) for use in uses)
+        return tuple(
+            facility_line(use.storage(), len(use.first) + len(use.second) + len(use.others)) for use in uses
+        )
     count: Counter[str] = Counter()
     for found in version.result["structures"]:
         count.update(name for name in (found["coupling_facility"], found["second_copy"]) if name)
@@ -175,6 +180,8 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
         size_kib=found.planned_size_kib,
         second_copies_size_kib=found.second_copies_size_kib,
         free_at_size_kib=found.free_at_size_kib,
+        others_kib=found.other_structures_kib or 0,
+        others_size_kib=found.other_structures_size_kib or 0,
     )
 
 
@@ -208,12 +215,12 @@ def stored_group(version: StoredVersion) -> AllocationGroup[StoredStructure]:
         plan=version.name,
         cfcc_level=version.result["cfcc_level"],
         coupling_facilities=version.coupling_facilities,
-        structures=version.structures,
+        structures=(*version.others, *version.structures),
     )
 
 
 def findings_of(
-    version: StoredVersion, *, structure: str | None = None, acknowledged: Sequence[Acknowledgment] = ()
+    version: StoredVersion, *, structure: str | None = None, acknowledged: Sequence[StoredAcknowledgment] = ()
 ) -> tuple[FindingView, ...]:
     """Return the stored findings of one structure or of all; `acknowledged` has the authors of acknowledgments."""
     items = [item for item in version.findings if structure is None or item.structure == structure]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.plans.stored import DeletedPlan, ETag, VersionSummary
-from app.plans.trail import Acknowledgment
+from app.plans.trail import StoredAcknowledgment
 from planner_core.document.compare import Difference
 from planner_core.findings import Finding
 from planner_core.plan.result import PlanAnswer
@@ -43,7 +43,7 @@ class StoredPlan(Answer):
     ]
     findings: Annotated[list[Finding], Field(description="The findings of the result.")]
     acknowledgments: Annotated[
-        list[Acknowledgment],
+        list[StoredAcknowledgment],
         Field(description="The acknowledgments of the document, in its order, and who made each."),
     ]
     explanations: Annotated[

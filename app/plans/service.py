@@ -47,7 +47,7 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
-from app.plans.trail import PLAN, Acknowledgment, acknowledgments, plan_object, record_version
+from app.plans.trail import PLAN, StoredAcknowledgment, acknowledgments, plan_object, record_version
 from app.web.field_values import digits_in
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
@@ -212,7 +212,7 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
     return found
 
 
-def get_acknowledgments(session: Session, version: StoredVersion) -> tuple[Acknowledgment, ...]:
+def get_acknowledgments(session: Session, version: StoredVersion) -> tuple[StoredAcknowledgment, ...]:
     """Return the acknowledged findings of a version with their authors, in the order of its document."""
     return acknowledgments(session, version.plan_id, version.number, version.document_object)
 

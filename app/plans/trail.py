@@ -19,7 +19,7 @@ from app.plans import repository
 from app.plans.models import Plan, PlanAcknowledgment
 from planner_core.checks import index_of
 from planner_core.document.compare import Difference, differences
-from planner_core.document.model import Acknowledgement
+from planner_core.document.model import Acknowledgment
 from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding
 from planner_core.wire import Answer, JsonObject
@@ -32,7 +32,7 @@ LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledgment(Answer):
+class StoredAcknowledgment(Answer):
     """An acknowledged finding of a document, and who acknowledged it."""
 
     code: str
@@ -120,7 +120,7 @@ def changed_fields(old: JsonObject, new: JsonObject) -> JsonObject:
 
 def acknowledgments(
     session: Session, plan_id: int, number: int, document: JsonObject
-) -> tuple[Acknowledgment, ...]:
+) -> tuple[StoredAcknowledgment, ...]:
     """Return the acknowledgments of the document of a version, with their authors, in its order."""
     entries = document.get("acknowledged") or ()
     if not entries:
@@ -133,7 +133,7 @@ def acknowledgments(
     for entry in entries:
         row = authors.get(_digest_of(entry))
         found.append(
-            Acknowledgment(
+            StoredAcknowledgment(
                 code=entry["code"],
                 structure=entry["structure"],
                 message=entry["message"],
@@ -145,12 +145,12 @@ def acknowledgments(
     return tuple(found)
 
 
-def acknowledgment_of(entries: Sequence[Acknowledgment], item: Finding) -> Acknowledgment | None:
+def acknowledgment_of(entries: Sequence[StoredAcknowledgment], item: Finding) -> StoredAcknowledgment | None:
     """Return the entry that acknowledges a finding; None if the finding is open."""
     if not item.acknowledged:
         return None
     read = [
-        Acknowledgement(code=each.code, structure=each.structure, message=each.message, reason=each.reason)
+        Acknowledgment(code=each.code, structure=each.structure, message=each.message, reason=each.reason)
         for each in entries
     ]
     index = index_of(read, item)

@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans import service as plans
-from app.plans.stored import EXAMPLE_CHOICE
+from app.plans.stored import EXAMPLE_CHOICE, StoredVersion
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from app.texts.documents import example_text, read_text
 from app.web.field_values import value_of
 from app.web.forms import read_posted
+from planner_core.document.model import PlanDocument
 from planner_core.document.types import message_bytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.plan.result import PlanResult
@@ -185,12 +186,20 @@ def choose(session: Session, given: RunningForm) -> ChosenPlan:
 
 
 def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResult:
-    """Return the result of the chosen plan.
+    """Return the result of the chosen plan; errors as for `read_chosen`.
+
+    Raises:
+        PlanRefused: The plan is impossible.
+    """
+    return evaluate(read_chosen(session, chosen)[0], curves, compares=False, purpose="sizes")
+
+
+def read_chosen(session: Session, chosen: ChosenPlan) -> tuple[PlanDocument, StoredVersion | None]:
+    """Return the document of the chosen plan, and the version that it belongs to; None if it is not stored.
 
     Raises:
         DocumentInvalid: The document is not valid.
         InputInvalid: No plan was chosen, or two plans were, or the plan does not exist.
-        PlanRefused: The plan is impossible.
     """
     # A document in addition to a chosen plan is refused, because either could have been left there by mistake.
     has_document = bool(chosen.text.strip())
@@ -204,15 +213,14 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
         )
     if chosen.name and not chosen.is_example:
         try:
-            document = plans.get_plan(session, chosen.name).document
+            stored = plans.get_plan(session, chosen.name)
         except plans.PlanNotFound:
             problem = FieldProblem("/plan", f"there is no plan called {chosen.name[:64]}")
             raise InputInvalid(WHAT, (problem,)) from None
-    else:
-        try:
-            text = example_text() if chosen.is_example else chosen.text
-            document = read_text(text.encode("utf-8", errors="replace"))
-        except DocumentInvalid as error:
-            told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
-            raise DocumentInvalid(told) from None
-    return evaluate(document, curves, compares=False, purpose="sizes")
+        return stored.document, stored
+    try:
+        text = example_text() if chosen.is_example else chosen.text
+        return read_text(text.encode("utf-8", errors="replace")), None
+    except DocumentInvalid as error:
+        told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
+        raise DocumentInvalid(told) from None

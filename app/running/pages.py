@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 from app.audit.recording import AuditObject
 from app.database.session import SessionDep
 from app.fits.dependencies import curves_of
-from app.plans import service as plans
+from app.fits.resolve import evaluate
 from app.plans.release import DOCUMENT, release_of
+from app.plans.stored import StoredVersion
 from app.plans.trail import PLAN
 from app.running import service
 from app.running.form import (
@@ -28,6 +29,7 @@ from app.running.form import (
     comes_back,
     example_given,
     newline_of,
+    read_chosen,
     result_of,
 )
 from app.running.texts import bytes_of, invalid, printable, running_example
@@ -294,8 +296,9 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         if not policy:
             invalid("/policy", "is required: the input of IXCMIAPU")
         chosen = choose(session, given)
-        result = result_of(session, chosen, curves_of(request))
-        about = _released(request, session, chosen, result.document.qsg)
+        document, stored = read_chosen(session, chosen)
+        result = evaluate(document, curves_of(request), compares=False, purpose="sizes")
+        about = _released(request, session, stored, document.qsg)
         found = service.merged(
             result,
             policy,
@@ -323,15 +326,14 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
     return _merge_page(request, session, given, shown=merge_view(found), policy=policy)
 
 
-def _released(request: Request, session: Session, chosen: ChosenPlan, qsg: str) -> AuditObject:
+def _released(request: Request, session: Session, stored: StoredVersion | None, qsg: str) -> AuditObject:
     """Return the object of the entry about a merged policy, whose plan may need an approval.
 
     Raises:
-        ApprovalMissing: The latest version of a stored plan needs an approval and has none.
+        ApprovalMissing: The version of a stored plan needs an approval and has none.
     """
-    if not chosen.name or chosen.is_example:
+    if stored is None:
         return AuditObject(DOCUMENT, qsg)
-    stored = plans.get_plan(session, chosen.name)
     release_of(request).check(session, stored.name, stored)
     return AuditObject(PLAN, stored.name, id=stored.plan_id, version=stored.number)
 

@@ -12,9 +12,10 @@ from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import upload_invalid
+from app.uploads.missing import members, missing_in_report
 from app.uploads.qsg_map import SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
-from app.uploads.unregistered import DIGEST_PATTERN, FileCheck, check_files
+from app.uploads.unregistered import DIGEST_PATTERN, FileCheck, RemovedFile, check_files
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 from app.web.rendering import root_path
@@ -83,9 +84,13 @@ def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
 def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
-    """Return the period, structures, queue managers, records by type, and skipped or quarantined data with reasons."""
+    """Return the period, structures, queue managers, records by type, and skipped or quarantined data with reasons.
+
+    The findings list the records that a dump lacks.
+    """
     report = service.report(session, number)
-    return answers.ReportAnswer(upload_id=number, report=report, findings=[])
+    (missing,) = missing_in_report(report, members(session)) or ((),)
+    return answers.ReportAnswer(upload_id=number, report=report, findings=list(missing))
 
 
 @router.post(
@@ -137,14 +142,11 @@ def register_file(sha256: Digest, session: SessionDep, request: Request) -> answ
 @router.delete(
     "/upload-files/{sha256}",
     summary="Remove a file without an upload",
-    status_code=204,
-    response_class=Response,
     responses=problems(404, 409, 422),
 )
-def remove_file(sha256: Digest, session: SessionDep, request: Request) -> Response:
-    """Remove a file in the data folder that no upload needs."""
-    service.remove_unregistered(session, sha256, data_dir=request.app.state.settings.data_dir)
-    return Response(status_code=204)
+def remove_file(sha256: Digest, session: SessionDep, request: Request) -> RemovedFile:
+    """Remove a file in the data folder that no upload needs, and return it."""
+    return service.remove_unregistered(session, sha256, data_dir=request.app.state.settings.data_dir)
 
 
 @router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())

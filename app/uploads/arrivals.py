@@ -19,6 +19,7 @@ from app.uploads import files, service
 from app.uploads import receive as receiving
 from app.uploads.receive import Form
 from app.uploads.service import UploadDetails, UploadOutcome
+from app.web.security.body import accept_file
 
 FORM = "multipart/form-data"
 
@@ -37,6 +38,7 @@ async def received(request: Request, *, filename: str) -> AsyncIterator[Form]:
 
 
 async def _receive(request: Request, *, filename: str) -> Form:
+    accept_file(request)
     settings: Settings = request.app.state.settings
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     data_dir, largest_bytes = settings.data_dir, settings.max_upload_bytes

@@ -10,11 +10,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
 from app.errors import NotFound
-from app.plans.editor.pages import BodyDep
 from app.problem_types import UPLOAD_NOT_FOUND
 from app.uploads import arrivals, service
 from app.uploads.amounts import amount
 from app.uploads.unregistered import FileCheck, check_files, is_digest
+from app.web.body import BodyDep
 from app.web.forms import read_pairs
 from app.web.rendering import Page, render, root_path
 from planner_core.inputs import KIND_TITLES

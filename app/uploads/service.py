@@ -41,6 +41,7 @@ from app.uploads.errors import upload_invalid
 from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
+from app.uploads.unregistered import RemovedFile
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, PREVIEW_BYTES, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
@@ -313,17 +314,19 @@ def register(session: Session, sha256: str, *, data_dir: Path) -> StoredUpload:
     return get(session, rows[-1].id)
 
 
-def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> None:
-    """Remove a file that no upload needs.
+def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> RemovedFile:
+    """Remove a file that no upload needs, and return it.
 
     Raises:
         NotFound: The data folder has no such file.
         NotKept: An upload needs it.
     """
     repository.hold_files(session)
-    if not files.path_of(data_dir, sha256).is_file():
+    path = files.path_of(data_dir, sha256)
+    if not path.is_file():
         message = f"The data folder has no uploaded file {sha256}."
         raise NotFound(message, problem=UPLOAD_NOT_FOUND)
+    removed = RemovedFile(sha256, path.stat().st_size)
     for row in repository.find_with_bytes(session, sha256):
         if row.removed_at is None:
             message = (
@@ -332,6 +335,7 @@ def remove_unregistered(session: Session, sha256: str, *, data_dir: Path) -> Non
             raise NotKept(message, problem=FILE_IN_USE)
     record(session, Action.UPLOAD_FILE_REMOVED, AuditObject("upload file", sha256), {"sha256": sha256})
     _remove_after_commit(session, [sha256], data_dir=data_dir)
+    return removed
 
 
 def read_failed_again(session: Session, batch: str) -> int:

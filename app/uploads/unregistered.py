@@ -50,6 +50,15 @@ class UnregisteredFile(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedFile(Answer):
+    """A file without an upload that was removed."""
+
+    sha256: str
+    size_bytes: int
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class UploadWithoutFile(Answer):
     """An upload whose file should be in the data folder and is not."""
 

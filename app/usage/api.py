@@ -23,6 +23,7 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
+from app.usage.health import HealthAnswer, health_answer
 from app.usage.history_state import damage_of
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
@@ -116,6 +117,19 @@ def list_queues(
     """Return put rates, message sizes and highest depths over a period."""
     period = _period(service.span_of(session, qsg, structure), from_, to, None)
     return QueuesAnswer(qsg, structure, period, service.queue_figures(session, qsg, structure, period))
+
+
+@router.get(
+    "/structures/{qsg}/{structure}/health",
+    summary="Read the health of a structure",
+    responses=problems(404, 422),
+)
+def read_health(qsg: Qsg, structure: Structure, session: SessionDep) -> HealthAnswer:
+    """Return redrives, service times, delayed requests and waits of the last days, compared with guidelines.
+
+    The nightly run judges each interval; a measure without records states which records have its figures.
+    """
+    return health_answer(session, qsg, structure)
 
 
 @router.get(

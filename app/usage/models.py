@@ -75,6 +75,19 @@ class HourlyStructureUsage(Base):
     policy_initsize_bytes: Mapped[int | None] = mapped_column(BigInteger)
     full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
+    ixllste_calls: Mapped[int | None] = mapped_column(BigInteger)
+    ixllste_redrives: Mapped[int | None] = mapped_column(BigInteger)
+    ixllstm_calls: Mapped[int | None] = mapped_column(BigInteger)
+    ixllstm_redrives: Mapped[int | None] = mapped_column(BigInteger)
+    sync_requests: Mapped[int | None] = mapped_column(BigInteger)
+    sync_us: Mapped[int | None] = mapped_column(BigInteger)
+    async_requests: Mapped[int | None] = mapped_column(BigInteger)
+    async_us: Mapped[int | None] = mapped_column(BigInteger)
+    changed_requests: Mapped[int | None] = mapped_column(BigInteger)
+    queued_requests: Mapped[int | None] = mapped_column(BigInteger)
+    queued_us: Mapped[int | None] = mapped_column(BigInteger)
+    entries_written: Mapped[int | None] = mapped_column(BigInteger)
+    elements_written: Mapped[int | None] = mapped_column(BigInteger)
     coupling_facilities: Mapped[str | None] = mapped_column(String(LONGEST_FACILITIES))
     """Coupling facilities at the last observation in the hour, separated by blanks, the primary first."""
     is_duplexed: Mapped[bool | None] = mapped_column(Boolean)
@@ -103,6 +116,14 @@ class HourlySmdsUsage(Base):
     blocks_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
     messages_max: Mapped[int | None] = mapped_column(BigInteger)
     failed_allocates: Mapped[int | None] = mapped_column(BigInteger)
+    write_requests: Mapped[int | None] = mapped_column(BigInteger)
+    read_requests: Mapped[int | None] = mapped_column(BigInteger)
+    other_read_requests: Mapped[int | None] = mapped_column(BigInteger)
+    buffer_requests: Mapped[int | None] = mapped_column(BigInteger)
+    pool_waits: Mapped[int | None] = mapped_column(BigInteger)
+    pool_wait_us: Mapped[int | None] = mapped_column(BigInteger)
+    buffer_waits: Mapped[int | None] = mapped_column(BigInteger)
+    buffer_wait_us: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class HourlyQueueUsage(Base):
@@ -121,6 +142,8 @@ class HourlyQueueUsage(Base):
     put_size_max_bytes: Mapped[int | None] = mapped_column(BigInteger)
     persistent_puts: Mapped[int | None] = mapped_column(BigInteger)
     gets: Mapped[int | None] = mapped_column(BigInteger)
+    get_readlists: Mapped[int | None] = mapped_column(BigInteger)
+    get_moves: Mapped[int | None] = mapped_column(BigInteger)
     depth_max: Mapped[int | None] = mapped_column(BigInteger)
     time_on_queue_max_us: Mapped[int | None] = mapped_column(BigInteger)
     # By default, SQLAlchemy stores None in a JSON column as the JSON value null, which is not SQL NULL.

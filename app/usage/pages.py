@@ -17,6 +17,7 @@ from app.plans.stored import PlanReference
 from app.settings import Settings
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
+from app.usage.health import HealthView, health_answer, health_table, health_view
 from app.usage.history_state import damage_of
 from app.usage.lists import measured_structures
 from app.usage.measured import (
@@ -114,6 +115,9 @@ class UsagePage(Page):
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "Number of queues"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
+    health: Annotated[
+        HealthView | None, "Its measures compared with guidelines; None before the first nightly run"
+    ]
     planned: Annotated[PlannedLevels | None, "The thresholds drawn in the charts; None without a plan"]
     plans: Annotated[tuple[PlanReference, ...], "Plans whose latest version contains it"]
     script: Annotated[ChartScript, "The script that draws zoomable charts"]
@@ -200,6 +204,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         queues=queues[:MOST_QUEUES],
         queues_total=len(queues),
         smds=service.smds_figures(session, qsg, structure, period),
+        health=health_view(session, qsg, structure),
         planned=planned,
         plans=tuple(service.plans_using(session, {qsg}).get((qsg, structure), ())),
         script=chart_script.of_page(),
@@ -216,6 +221,12 @@ def structure_file(request: Request, session: SessionDep, qsg: str, structure: s
     period, _ = _chosen(request, service.span_of(session, qsg, structure))
     points = service.structure_usage(session, qsg, structure, period)
     return _csv(usage_table(points), qsg, f"{structure}-usage")
+
+
+@router.get("/usage/{qsg}/{structure}/health.csv")
+def health_file(session: SessionDep, qsg: str, structure: str) -> Response:
+    """Return the table of a structure's health as a file."""
+    return _csv(health_table(health_answer(session, qsg, structure)), qsg, f"{structure}-health")
 
 
 @router.get("/usage/{qsg}/{structure}/queues.csv")

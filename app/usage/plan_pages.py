@@ -17,7 +17,6 @@ from app.fits.kept import curves_for
 from app.fits.resolve import evaluate
 from app.paging import MOST_PER_PAGE, PageRequest
 from app.plans import service as plans
-from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanNameInvalid
 from app.usage import periods, plan_form, repository, service
 from app.usage.measured import QueueFigures
@@ -25,6 +24,7 @@ from app.usage.observed import ComparedSize
 from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
 from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
+from app.web.body import DocumentFormDep
 from app.web.forms import FormField
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
@@ -128,7 +128,7 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
 
 
 @router.post("/usage/{qsg}/plan")
-def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
+def make(request: Request, session: SessionDep, qsg: str, body: DocumentFormDep) -> Response:
     """Show a preview of the plan, or save it and open it in the editor."""
     form, parameters, structures = plan_form.read(body)
     asking = asking_of(session, qsg, parameters, structures)

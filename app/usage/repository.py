@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     or_,
     select,
@@ -394,6 +395,17 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[StoredMeasuredSt
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
 
 
+def histories(session: Session) -> Sequence[AnyRow]:
+    """Return every structure with its first and last hour, its kinds of figures, and whether it has queues."""
+    of, queue = StoredMeasuredStructure, MeasuredQueue
+    has_queues = exists().where(queue.qsg == of.qsg, queue.structure == of.structure)
+    query = select(
+        of.qsg, of.structure, of.first_hour, of.last_hour, of.last_use_hour, of.last_limits_hour,
+        has_queues.label("has_queues"),
+    )  # fmt: skip
+    return session.execute(query.order_by(of.qsg, of.structure)).all()
+
+
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
     """Return the number of measured queues, keyed by structure."""
     kept = MeasuredQueue
@@ -562,6 +574,43 @@ def queue_figures(
     return session.execute(query.group_by(hours.structure, hours.queue).order_by(hours.queue)).all()
 
 
+def put_bands(
+    session: Session,
+    qsg: str,
+    structure: str,
+    *,
+    first: datetime,
+    past: datetime,
+    edges: Sequence[int],
+    header_bytes: int,
+    element_bytes: int,
+) -> Sequence[AnyRow]:
+    """Return the puts of a structure and their list elements, by hour and by band of the mean message size.
+
+    Band 0 has sizes up to the first edge; the last band those above the last edge. Elements are those of messages whose
+    data stays in the coupling facility: whole elements if all messages of a queue's hour have one size, otherwise the
+    most that messages with this mean can take.
+    """
+    hours = HourlyQueueUsage
+    # Products instead of quotients, because a quotient of integers would be rounded down to an edge.
+    band = case(
+        *((hours.put_bytes <= hours.puts * edge, place) for place, edge in enumerate(edges)), else_=len(edges)
+    )
+    single = (hours.put_size_min_bytes + (header_bytes + element_bytes - 1)) // element_bytes
+    elements = case(
+        (hours.put_size_min_bytes == hours.put_size_max_bytes, hours.puts * single),
+        else_=(hours.put_bytes + hours.puts * (header_bytes + element_bytes - 1)) / (element_bytes * 1.0),
+    )
+    query = select(
+        hours.hour,
+        band.label("band"),
+        func.sum(hours.puts).label("puts"),
+        func.sum(elements).label("elements"),
+        func.sum(case((hours.put_bytes.is_(None), hours.puts), else_=0)).label("puts_without_bytes"),
+    ).where(*_of_structure(qsg, structure, first, past), hours.puts.is_not(None))
+    return session.execute(query.group_by(hours.hour, band).order_by(hours.hour)).all()
+
+
 def hours_of_extremes(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> tuple[dict[str, datetime], dict[str, datetime]]:
@@ -676,6 +725,23 @@ def most_in_use_of_week(
             )
         )
     }
+
+
+def written(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> tuple[int, int] | None:
+    """Return the entries written with data in a period, and their elements; None if no hour has both counts."""
+    hours = HourlyStructureUsage
+    query = select(func.sum(hours.entries_written), func.sum(hours.elements_written)).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.hour >= first,
+        hours.hour < past,
+        hours.entries_written.is_not(None),
+        hours.elements_written.is_not(None),
+    )
+    entries, elements = session.execute(query).one()
+    return None if entries is None or elements is None else (int(entries), int(elements))
 
 
 def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:

@@ -19,7 +19,6 @@ from app.fits.resolve import evaluate
 from app.plans import service as plans
 from app.plans.changes_pages import ChangeRow, document_changes, queue_words
 from app.plans.computed import canonical
-from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanNotFound
 from app.plans.finding_groups import only_in
 from app.plans.service import StoredVersion
@@ -39,6 +38,7 @@ from app.usage.plan_pages import (
     ticked_of,
 )
 from app.usage.planning import DraftPlan, MeasuredBasis
+from app.web.body import DocumentFormDep
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
@@ -90,7 +90,7 @@ def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
 
 
 @router.post("/usage/{qsg}/plan/into/{name}")
-def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyDep) -> Response:
+def take(request: Request, session: SessionDep, qsg: str, name: str, body: DocumentFormDep) -> Response:
     """Show a preview of the changes, or save them as the plan's next version."""
     form, parameters, _ = plan_form.read(body)
     plan = _plan(session, qsg, name)

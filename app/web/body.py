@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.texts.documents import yaml_as_json
+from app.web.security.body import accept_document
 from planner_core.units import MIB
 
 JSON = "application/json"
@@ -40,6 +41,7 @@ async def document_body(request: Request) -> bytes:
         raise HTTPException(415, "Send the document in UTF-8.", headers=_ACCEPTED)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise HTTPException(415, "Send the document uncompressed, without Content-Encoding.")
+    accept_document(request)
     body = await request.body()
     if media_type == JSON:
         return body
@@ -51,6 +53,19 @@ async def document_body(request: Request) -> bytes:
     return await run_in_threadpool(yaml_as_json, body)
 
 
+async def _small_body(request: Request) -> bytes:
+    return await request.body()
+
+
+async def _document_form(request: Request) -> bytes:
+    accept_document(request)
+    return await request.body()
+
+
+BodyDep = Annotated[bytes, Depends(_small_body)]
+"""The body of a posted form with a few fields."""
+DocumentFormDep = Annotated[bytes, Depends(_document_form)]
+"""The body of a posted form with a plan."""
 DocumentBody = Annotated[bytes, Depends(document_body)]
 """The body of a request, as JSON text."""
 

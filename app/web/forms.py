@@ -18,6 +18,7 @@ from fastapi import HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
 from app.web.field_values import Kind, text_of, value_of
+from app.web.security.body import accept_document
 from planner_core.document.types import bytes_of
 from planner_core.errors import FieldProblem, SizeSyntax
 
@@ -160,6 +161,7 @@ async def read_posted(
         most_fields: Maximum number of fields; a form with more is refused.
         largest_file_bytes: Maximum size of a file; one more byte is read, so that its reader can refuse it.
     """
+    accept_document(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() == URLENCODED:
         # In a thread: decoding takes seconds for a form of the largest size, in one piece.
         body = await request.body()

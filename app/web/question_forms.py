@@ -44,6 +44,7 @@ def read_question(
     *,
     structure: str | None = None,
     when_empty: Mapping[str, str] | None = None,
+    most_kept: int = MOST_KEPT,
 ) -> QuestionForm[AnyQuestion]:
     """Read the form of a question.
 
@@ -54,9 +55,10 @@ def read_question(
             several values, with blanks or commas between them.
         structure: Name of the structure, if the path of the page contains it.
         when_empty: Texts that replace empty ones.
+        most_kept: The number of characters of a text that are read.
     """
     typed = {
-        name: given[name].strip()[:MOST_KEPT] if name in given else field.value
+        name: given[name].strip()[:most_kept] if name in given else field.value
         for name, field in fields.items()
     }
     known = parameters(model)

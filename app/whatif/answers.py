@@ -16,6 +16,7 @@ from planner_core.sizing.placement import At
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
 from planner_core.whatif.loss import LossAnswer, losses_of
+from planner_core.whatif.survival import Measurements, Survival, SurvivalQuestion, survival
 
 if TYPE_CHECKING:
     from app.database.engine import Database
@@ -42,6 +43,17 @@ def ask(
     """
     with collection_paused(characters_of(sum(len(each.queues) for each in document.structures))):
         return answer(document, question, curve=curve_of(document, curves))
+
+
+def survive(
+    document: PlanDocument, question: SurvivalQuestion, curves: Curves, measurements: Measurements
+) -> Survival:
+    """Return the probability that a structure survives an outage, from its measured usage or given figures."""
+
+    def answer(plan: PlanDocument, asked: SurvivalQuestion, /, *, curve: Curve | None) -> Survival:
+        return survival(plan, asked, measurements=measurements, curve=curve)
+
+    return ask(answer, document, question, curves)
 
 
 def data_set_job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:

@@ -17,7 +17,8 @@ from app.sizing.examples import examples
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
 from app.web.questions import check_parameters, check_question
-from app.whatif.answers import ask, data_set_job, losses, stored_plans
+from app.whatif.answers import ask, data_set_job, losses, stored_plans, survive
+from app.whatif.survival_usage import measurements_in
 from planner_core.document.reading import read_json, read_object
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion
 from planner_core.whatif import thresholds
@@ -25,6 +26,7 @@ from planner_core.whatif.filling_up import FillingUp, Outage, fill_up
 from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 from planner_core.whatif.loss import LossAnswer, LossQuestion
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, recovery
+from planner_core.whatif.survival import Survival, SurvivalQuestion, no_measurements
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 from planner_core.wire import Answer
 
@@ -43,6 +45,28 @@ PROBLEMS = problems(413, 415, 422)
 def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
     """Take a plan and an outage; return how the structure fills, minute by minute."""
     return ask(fill_up, read_json(body), question, curves)
+
+
+@router.post(
+    "/survival",
+    summary="Probability that a structure survives an outage",
+    response_description="The probability with its interval, over the length of the outage, with offload and without, and "
+    "the figures behind it; null with the reason if there are too few measured days.",
+    dependencies=[Depends(check_question)],
+    openapi_extra=json_request("PlanDocument"),
+    responses=PROBLEMS,
+)
+def survive_outage(
+    question: Annotated[SurvivalQuestion, Query()],
+    body: DocumentBody,
+    curves: CurvesDep,
+    database: DatabaseDep,
+) -> Survival:
+    """Take a plan and the length of an outage; return the probability that a structure of the plan does not become full.
+
+    Puts, sizes and fill are those measured for the structure of the plan's group, unless the question gives them.
+    """
+    return survive(read_json(body), question, curves, measurements_in(database))
 
 
 @router.post(
@@ -129,12 +153,19 @@ def upgrade(question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, c
     return Response(ask(upgrades, read_json(body), question, curves).json_bytes(), media_type=JSON)
 
 
+def _typical_day() -> SurvivalQuestion:
+    """Return a question with the puts of one working day by hour."""
+    busy = (*[2_000] * 8, *[40_000] * 10, *[10_000] * 6)
+    return SurvivalQuestion.read({"minutes": ["60"], "day": [" ".join(map(str, busy))]})
+
+
 def described_examples() -> Iterator[OperationExamples]:
     """Yield one example of each question."""
     curves = no_curves
     small, large = (read_object(examples()[name].document) for name in ("smallest", "sq03"))
     shown: dict[str, tuple[str, Answer]] = {
         "filling": ("smallest", ask(fill_up, small, Outage(), curves)),
+        "survival": ("smallest", survive(small, _typical_day(), curves, no_measurements)),
         "thresholds": ("smallest", ask(thresholds.advise, small, ThresholdQuestion(), curves)),
         "recovery": ("smallest", ask(recovery, small, RecoveryQuestion(), curves)),
         "smds-job": ("smallest", data_set_job(small, SmdsJobQuestion(), curves)),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
     from planner_core.errors import OutputRefused, PlanRefused
     from planner_core.whatif.loss import LossAnswer, LossQuestion
+    from planner_core.whatif.survival import Survival, SurvivalQuestion
 
 
 def add_whatif(whatif: argparse.ArgumentParser) -> None:
@@ -44,7 +45,7 @@ def add_whatif(whatif: argparse.ArgumentParser) -> None:
 
 
 def _add_options(question: WhatIfQuestion, made: argparse.ArgumentParser) -> None:
-    written_out = {"smds-job": _smds_job, "cf-loss": _lose, "upgrade": _upgrade}
+    written_out = {"smds-job": _smds_job, "cf-loss": _lose, "upgrade": _upgrade, "survival": _survive}
     made.set_defaults(run=written_out.get(question.verb) or partial(_answered, question.answer))
     made.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
     add_json(made)
@@ -80,6 +81,16 @@ def _lose(arguments: argparse.Namespace) -> int:
     def answer(document: PlanDocument, question: LossQuestion, curves: Curves) -> LossAnswer:
         others = [(Path(name).stem or name, read_plan(name)) for name in question.others]
         return losses(document, others, curves, at=question.at)
+
+    return _answered(answer, arguments)
+
+
+def _survive(arguments: argparse.Namespace) -> int:
+    from app.whatif.answers import survive
+    from app.whatif.survival_usage import measurements_of_settings
+
+    def answer(document: PlanDocument, question: SurvivalQuestion, curves: Curves) -> Survival:
+        return survive(document, question, curves, measurements_of_settings)
 
     return _answered(answer, arguments)
 

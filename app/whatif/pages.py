@@ -100,6 +100,7 @@ def of_plan(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/whatif/filling")
+@router.get("/whatif/survival")
 @router.get("/whatif/thresholds")
 def of_structure(request: Request, session: SessionDep) -> Response:
     """Redirect to the question about the structure in the address, or about the first structure of the plan.

@@ -127,6 +127,20 @@ QUESTIONS: tuple[WhatIfQuestion, ...] = (
         is_of_structure=True,
     ),
     WhatIfQuestion(
+        path="survival",
+        title="Surviving an outage",
+        about="The chance that a structure survives an outage of N minutes on a random day of the next quarter, from its "
+        "measured puts, with offload and without.",
+        docs="how-to/surviving-an-outage",
+        command="cfplan whatif survival PLAN --structure S --minutes N",
+        pages="survival_pages",
+        verb="survival",
+        help="Calculate the probability that a structure survives an outage, from its measured usage.",
+        module="whatif.survival",
+        model="SurvivalQuestion",
+        is_of_structure=True,
+    ),
+    WhatIfQuestion(
         path="thresholds",
         title="Offload thresholds",
         about="Three offload rules that do not act in normal running, keep a reserve and hold the backlog.",

@@ -107,7 +107,8 @@ def show(request: Request, session: SessionDep) -> Response:
     is_other = "of" in query and query["of"] != asked.choice
     about = None
     if asked.name:
-        stored = service.get_plan(session, asked.name)
+        # The version whose document was read, not a later one.
+        stored = service.get_version(session, asked.name, asked.version)
         release_of(request).check(session, stored.name, stored)
         about = AuditObject(PLAN, stored.name, id=stored.plan_id, version=stored.number)
     return _page(request, asked, document, {} if is_other else query, about=about)

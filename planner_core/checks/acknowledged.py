@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner_core.document.model import Acknowledgement, PlanDocument
+from planner_core.document.model import Acknowledgment, PlanDocument
 from planner_core.findings import Finding, finding
 
 
@@ -39,22 +39,22 @@ def entry_of(document: PlanDocument, item: Finding) -> int | None:
     return index_of(document.acknowledged, item)
 
 
-def index_of(entries: Sequence[Acknowledgement], item: Finding) -> int | None:
+def index_of(entries: Sequence[Acknowledgment], item: Finding) -> int | None:
     """Return the index of the first of these acknowledgments that accepts a finding; None if none does."""
     return next((number for number, given in enumerate(entries) if _accepts(given, item)), None)
 
 
-def _accepts(given: Acknowledgement, item: Finding) -> bool:
+def _accepts(given: Acknowledgment, item: Finding) -> bool:
     # Word for word, because figures in a message change with the plan: an accepted warning must not hide a new one.
     return _is_about(given, item) and given.message in (None, item.message)
 
 
-def _is_about(given: Acknowledgement, item: Finding) -> bool:
+def _is_about(given: Acknowledgment, item: Finding) -> bool:
     # Errors are never accepted: a plan with an error gives no policy, whatever the reason.
     return item.severity != "error" and given.code == item.code and given.structure in (None, item.structure)
 
 
-def _why_unused(given: Acknowledgement, findings: Sequence[Finding]) -> str:
+def _why_unused(given: Acknowledgment, findings: Sequence[Finding]) -> str:
     what = f"{given.code} of {given.structure}" if given.structure else given.code
     if any(_is_about(given, item) for item in findings):
         return f"{what} was acknowledged with a different message: it is open again."

@@ -9,8 +9,10 @@ from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.findings import Finding, finding
 from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.sizing.structure_size import Curve, Interval
+from planner_core.sizing.structure_size import Curve, FittedFigures, Interval
 from planner_core.units import format_mib
+
+_ALL_PERCENT = 100
 
 
 def check_fitted(
@@ -21,21 +23,24 @@ def check_fitted(
     if fit is None:
         return
     at = "/curve/fitted" if isinstance(document.curve, FittedCurve) else "/curve"
-    percent = f"{float(fit.confidence_percent):g} %"
+    intervals = f"the {float(fit.confidence_percent):g} % intervals are in parentheses"
+    if fit.confidence_percent == _ALL_PERCENT:
+        intervals = "the intervals in parentheses hold every curve that the rounding of the answers allows"
     costs = _cost(curve.bundle, fit.bundle_interval)
     apart = ""
     if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
         entry, element = _cost(fit.entry, fit.entry_interval), _cost(fit.element, fit.element_interval)
         apart = f", or {entry} for an entry and {element} for an element counted separately"
     level = "not known" if fit.cfcc_level is None else str(fit.cfcc_level)
-    to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
+    controls = ""
+    if fit.size_cost is not None and fit.size_cost_interval is not None:
+        low, high = (float(each) for each in fit.size_cost_interval)
+        controls = f", and {float(fit.size_cost):.4g} bytes ({low:.4g} to {high:.4g}) of control storage for each byte of SIZE"
     yield finding(
         "FITTED_CURVE_IN_USE",
-        f"The sizes are based on curve {fit.version}, fitted to {to}: {fit.coupling_facility}, CFCC level {level}, from "
-        f"{fit.first_day} to {fit.last_day}. Base {format_mib(curve.base)} ({_from_to(fit.base_interval)} MiB), "
-        f"{costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}; the {percent} intervals are "
-        "in parentheses. "
-        "CSQ_ADMIN uses its published size.",
+        f"The sizes are based on curve {fit.version}, fitted to {_data_of(fit, level)}. Base {format_mib(fit.base)} "
+        f"({_from_to(fit.base_interval)} MiB), {costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}"
+        f"{controls}; {intervals}. CSQ_ADMIN uses its published size.",
         field=at,
     )
     if fit.cfcc_level is None:
@@ -57,6 +62,13 @@ def check_fitted(
             f"{highest}. {may}: use a curve for level {highest}, or the published one.",
             field=at,
         )
+
+
+def _data_of(fit: FittedFigures, level: str) -> str:
+    if fit.sources is not None:
+        return f"sizing answers for CFCC level {level}: {'; '.join(fit.sources)}"
+    to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
+    return f"{to}: {fit.coupling_facility}, CFCC level {level}, from {fit.first_day} to {fit.last_day}"
 
 
 def _cost(value: Fraction, interval: Interval) -> str:

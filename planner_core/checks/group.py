@@ -169,15 +169,22 @@ def _check_levels(document: PlanDocument, structures: Sequence[StructureResult])
 
 def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
     """Report once, for all structures, that SIZE is above INITSIZE: the control storage of SIZE is not published."""
-    larger = [each.name for each in structures if each.sizes.size_bytes > each.sizes.initsize_bytes]
+    fit = structures[0].curve.fit
+    # A curve of sizing answers includes this storage, or refuses a SIZE for which it does not.
+    larger = [
+        each.name
+        for each in structures
+        if each.sizes.size_bytes > each.sizes.initsize_bytes
+        and (each.role == "admin" or fit is None or fit.sources is None)
+    ]
     if not larger:
         return
-    fit = structures[0].curve.fit
-    learned = (
-        "A curve fitted to your own allocations includes this storage for their sizes"
-        if fit is None
-        else f"Curve {fit.version} includes this storage for the sizes of its allocations"
-    )
+    if fit is None:
+        learned = "A curve fitted to your own allocations includes this storage for their sizes"
+    elif fit.sources is None:
+        learned = f"Curve {fit.version} includes this storage for the sizes of its allocations"
+    else:
+        learned = f"Curve {fit.version} does not change the published size of CSQ_ADMIN"
     yield finding(
         "SIZE_CONTROLS_NOT_KNOWN",
         f"SIZE is above INITSIZE for {listed(larger)}: z/OS takes the control storage for all of SIZE from INITSIZE. IBM "

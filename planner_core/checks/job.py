@@ -8,45 +8,51 @@ from planner_core.document.model import (
     PlanDocument,
 )
 from planner_core.findings import Finding, finding
+from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
 
 _SHOWN = 6
+_HARDWARE = ("type", "mfg", "plant", "sequence", "partition")
 
 
-def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
-    """Return the JSON pointers of missing fields that the complete job needs."""
-    missing = [] if document.policy.name else ["/policy/name"]
+def missing_for_job(document: PlanDocument) -> tuple[tuple[str, str], ...]:
+    """Return the missing values that the complete job needs: the JSON pointer of the first of a kind, and words for all."""
+    missing = [] if document.policy.name else [("/policy/name", "the policy name")]
     if not document.coupling_facilities:
-        missing.append("/coupling_facilities")
+        missing.append(("/coupling_facilities", "the coupling facilities"))
     for index, cf in enumerate(document.coupling_facilities):
-        missing.extend(
-            f"/coupling_facilities/{index}/{key}"
-            for key in ("type", "mfg", "plant", "sequence", "partition")
-            if getattr(cf, key) is None
-        )
+        lacks = [key for key in _HARDWARE if getattr(cf, key) is None]
+        if lacks:
+            fields = ", ".join(key.upper() for key in lacks)
+            missing.append((f"/coupling_facilities/{index}/{lacks[0]}", f"{fields} of {cf.name}"))
     # A job defines a whole policy, in which each name of a PREFLIST needs its CF statement.
     known = {cf.name for cf in document.coupling_facilities}
-    lists = {"/admin": document.admin.preflist}
-    lists |= {
-        f"/structures/{index}": structure.preflist for index, structure in enumerate(document.structures)
-    }
+    lists = [("/admin", ADMIN_STRUCTURE, document.admin.preflist)]
+    lists += [
+        (f"/structures/{index}", structure.name, structure.preflist)
+        for index, structure in enumerate(document.structures)
+    ]
     if document.system.include:
-        lists["/system"] = document.system.preflist
-    missing.extend(f"{at}/preflist" for at, names in lists.items() if known and not known.issuperset(names))
+        lists.append(("/system", SYSTEM_STRUCTURE, document.system.preflist))
+    for at, name, preflist in lists:
+        unknown = [each for each in preflist if each not in known]
+        if known and unknown:
+            missing.append((f"{at}/preflist", f"{', '.join(unknown)} from the PREFLIST of {name}"))
     return tuple(missing)
 
 
 def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
-    """Return the finding on fields that the complete job lacks; empty if it lacks none."""
+    """Return the finding on values that the complete job lacks; empty if it lacks none."""
     missing = missing_for_job(document)
     if not missing:
         return ()
     rest = len(missing) - _SHOWN
-    shown = ", ".join(missing[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    shown = "; ".join(words for _, words in missing[:_SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
     return (
         finding(
             "JOB_INCOMPLETE",
-            f"The complete job needs the policy name, the hardware of every coupling facility, and every coupling facility of a PREFLIST; missing: {shown}.",
-            field=missing[0],
+            "The complete job needs the policy name, the hardware of every coupling facility, and every coupling facility of "
+            f"a PREFLIST. Missing: {shown}.",
+            field=missing[0][0],
         ),
     )
 

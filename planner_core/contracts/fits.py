@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainSerializer
 
 from planner_core.contracts.files import Stored
-from planner_core.wire import Answer
+from planner_core.wire import Answer, Omittable
 
 FitKind = Literal["two_costs", "bundle"]
 
@@ -102,8 +102,40 @@ class FitPoint(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SizingAnswers(Answer):
+    """The sizing answers that a curve was fitted to, and the figures that only such answers determine."""
+
+    sources: Annotated[
+        tuple[str, ...],
+        Field(description="Origin of the points: the sizing service and its release, who measured, when."),
+    ]
+    size_cost: Annotated[
+        Estimate | None,
+        Field(
+            description="Bytes of control storage in INITSIZE for each byte of SIZE; null if not determined."
+        ),
+    ] = None
+    size_multiple: Annotated[
+        float | None,
+        Field(
+            description="SIZE as a multiple of INITSIZE, up to which the curve includes the control storage for SIZE; null if "
+            "`size_cost` or `largest_size_bytes` states it."
+        ),
+    ] = None
+    largest_size_bytes: Annotated[
+        int | None,
+        Field(
+            description="The SIZE of all points, if it is the same: the base includes the control storage for it."
+        ),
+    ] = None
+    not_separable: Annotated[
+        tuple[str, ...], Field(description="Figures that the points do not determine, each with the reason.")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CurveFit(Answer):
-    """The cost of structures on one coupling facility, fitted to its own allocations.
+    """The cost of structures on one coupling facility, fitted to its own allocations, or to sizing answers.
 
     `state` is `fitted`; `rejected` if the figures contradict the definition of elements, with the figures and
     `reason`; or `too_little` if there are no figures, with `reason`.
@@ -148,6 +180,9 @@ class CurveFit(Answer):
     last_day: date | None = None
     residuals: Stored[Residuals | None] = None
     points: Stored[tuple[FitPoint, ...]] = ()
+    answers: Annotated[
+        Omittable[SizingAnswers], Field(description="For a curve fitted to sizing answers: their origin.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +217,5 @@ class MixFit:
     header_bytes: Estimate | None
     """Its interval is the range in which the most days agree; it is not a confidence interval."""
     header_note: str
+    elements_per_message: float | None = None
+    """Mean number of elements of the entries that were written with data; None if no source counts them."""

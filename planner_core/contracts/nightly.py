@@ -15,6 +15,7 @@ from pydantic import Field
 from planner_core.contracts.fits import CurveFit, MixFit
 from planner_core.contracts.forecasts import Forecast, IsSimulated, Score
 from planner_core.contracts.rollup import Count, Few, Qsg, StructureName
+from planner_core.health import StructureHealth
 from planner_core.wire import Answer
 
 SCHEMA: Final = 1
@@ -154,3 +155,4 @@ class NightlyResult:
     published: Mapping[str, str] = field(default_factory=dict)
     daily: tuple[DailyFigures, ...] = ()
     simulated: tuple[str, ...] = ()
+    health: tuple[StructureHealth, ...] = ()

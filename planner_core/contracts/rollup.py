@@ -69,6 +69,10 @@ class StructureHour:
     async_requests: Count | None = None
     async_us: Count | None = None
     changed_requests: Count | None = None
+    queued_requests: Count | None = None
+    queued_us: Count | None = None
+    entries_written: Count | None = None
+    elements_written: Count | None = None
     coupling_facilities: Annotated[list[FacilityName], Field(max_length=MOST_FACILITIES)] | None = None
     """The coupling facilities at the last observation of the hour, the primary first."""
     is_duplexed: bool | None = None
@@ -105,6 +109,9 @@ class SmdsHour:
     other_read_requests: Count | None = None
     pool_waits: Count | None = None
     buffer_waits: Count | None = None
+    pool_wait_us: Count | None = None
+    buffer_wait_us: Count | None = None
+    buffer_requests: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,8 @@ class QueueHour:
     gets: Count | None = None
     get_bytes: Count | None = None
     expired: Count | None = None
+    get_readlists: Count | None = None
+    get_moves: Count | None = None
     put_size_min_bytes: Count | None = None
     put_size_max_bytes: Count | None = None
     depth_max: Count | None = None

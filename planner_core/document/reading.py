@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
-from planner_core.bounds import MOST_KEYS, MOST_STRUCTURES_READ, first_problems, is_too_deep
+from planner_core.bounds import MOST_COMMAS, MOST_KEYS, MOST_STRUCTURES_READ, first_problems, is_too_deep
 from planner_core.document.cross_checks import cross_checks
 from planner_core.document.model import PlanDocument
 from planner_core.document.problems import escape_pointer, field_problems
@@ -72,6 +72,11 @@ def _refuse_if_too_deep(parsed: object) -> None:
 
 
 def _parse(text: bytes | str) -> object:
+    if (
+        len(text) > MOST_COMMAS
+        and (text.count(b",") if isinstance(text, bytes) else text.count(",")) > MOST_COMMAS
+    ):
+        _invalid(f"The text has more than {MOST_COMMAS:,} commas: send less at a time.")
     try:
         return _parse_without_long_numbers(text)
     # Parsed again with hooks that record each error and its place. They are slow, because they run for every number.

@@ -9,13 +9,14 @@ from pydantic import BaseModel
 
 from planner_core.document.cluster_entries import ChannelEntry
 from planner_core.document.model import (
-    Acknowledgement,
+    Acknowledgment,
     Admin,
     Cluster,
     ClusteredInstance,
     CouplingFacility,
     Growth,
     Offload,
+    OtherStructure,
     PlanDocument,
     Policy,
     Queue,
@@ -33,13 +34,14 @@ _MODELS: tuple[type[BaseModel], ...] = (
     CouplingFacility,
     Scm,
     Offload,
+    OtherStructure,
     QueueManagerRates,
     Queue,
     Structure,
     ChannelEntry,
     ClusteredInstance,
     Cluster,
-    Acknowledgement,
+    Acknowledgment,
     PlanDocument,
 )
 _MODEL_NAMED = {model.__name__: model for model in _MODELS}

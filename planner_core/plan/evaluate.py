@@ -65,6 +65,7 @@ def _evaluate(
     found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
+    found.extend(checks.check_other_structures(document))
     clusters = load_of(document, structures) if document.clusters else None
     found.extend(clusters.findings if clusters is not None else ())
     for each in evaluated:
@@ -75,7 +76,8 @@ def _evaluate(
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
         document=document,
-        curve=highest.curve,
+        # The curve of a structure may include the control storage for its own SIZE.
+        curve=curve or highest.curve,
         structures=structures,
         allocation=placed.allocation,
         findings=findings,

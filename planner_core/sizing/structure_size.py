@@ -16,7 +16,7 @@ everywhere: formulas differ only in the names of their inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -68,6 +68,9 @@ class FittedFigures(Answer):
     `element` is null if the data has only one entry-to-element ratio: then only the bundle is known.
     """
 
+    base: Hidden[Fraction] = Fraction(0)
+    """Bytes of an empty structure, without the control storage for SIZE."""
+
     version: int
     coupling_facility: str
     cfcc_level: int | None
@@ -83,6 +86,34 @@ class FittedFigures(Answer):
     bundle_interval: Annotated[IntervalBytes, Field(alias="bundle_interval_bytes")]
     entry_interval: Annotated[IntervalBytes | None, Field(alias="entry_interval_bytes")]
     element_interval: Annotated[IntervalBytes | None, Field(alias="element_interval_bytes")]
+    size_cost: Annotated[
+        Omittable[ExactBytes],
+        Field(
+            description="Bytes of control storage that z/OS takes from INITSIZE for each byte of SIZE; only if the data "
+            "determines it. The base is then without this storage."
+        ),
+    ] = None
+    size_cost_interval: Annotated[
+        Omittable[IntervalBytes], Field(description="Lower and upper bound of `size_cost`.")
+    ] = None
+    size_multiple: Annotated[
+        Omittable[ExactBytes],
+        Field(
+            description="SIZE as a multiple of INITSIZE up to which the curve includes its control storage, if the curve was "
+            "fitted to sizing answers that do not determine `size_cost`."
+        ),
+    ] = None
+    largest_size: Annotated[
+        Omittable[int],
+        Field(
+            alias="largest_size_bytes",
+            description="The SIZE of all sizing answers of the curve, whose control storage the base includes.",
+        ),
+    ] = None
+    sources: Annotated[
+        Omittable[tuple[str, ...]],
+        Field(description="Origin of the sizing points, if the curve was fitted to sizing answers."),
+    ] = None
 
     @computed_field(
         description="Whether the data held several ratios, so that entries and elements are known separately."
@@ -117,6 +148,15 @@ class CurveSummary(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class SeparateCosts:
+    """The cost of an element that is derived from published figures, its interval [bytes], and its source."""
+
+    element: Fraction
+    interval: Interval
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """The storage that structures use on one kind of coupling facility.
 
@@ -140,6 +180,10 @@ class Curve:
     ratio_elements: int
     split_basis: Basis = Basis.ASSUMED
     fit: FittedFigures | None = None
+    separate_costs: SeparateCosts | None = None
+    """The costs that replace the assumed split of a published curve."""
+    policy_size_bytes: int | None = None
+    """SIZE in the policy, whose control storage is part of the base; None if the curve does not separate it."""
     bundle: Fraction = field(init=False)
     elements_per_entry: Fraction = field(init=False)
     element_bytes: Fraction = field(init=False)
@@ -155,6 +199,8 @@ class Curve:
         # An element cannot cost less than the 256 bytes that it holds; nothing else is published (assumptions.md, "Entry
         # and element cost apart").
         element = Fraction(model["assumed_element_cost_bytes"].value)
+        if self.separate_costs is not None:
+            element = self.separate_costs.element
         if self.fit is not None:
             bundle, element = self.fit.bundle, self.fit.element or element
         object.__setattr__(self, "bundle", bundle)
@@ -165,9 +211,20 @@ class Curve:
         object.__setattr__(self, "summary", self._summary())
 
     @property
+    def split_source(self) -> Source:
+        """Return the source of the separate costs of entries and elements."""
+        if self.split_basis is Basis.ASSUMED:
+            return tables.source("project", "Separate costs of entries and elements")
+        return self.factor_source if self.separate_costs is None else self.separate_costs.source
+
+    @property
     def base_formula(self) -> str:
         """Return the formula of the base, with the names of `curve_inputs`."""
-        return "base_mib * bytes_per_mib" if self.fit is None else "fitted_base_bytes"
+        if self.fit is None:
+            return "base_mib * bytes_per_mib"
+        if self.policy_size_bytes is None:
+            return "fitted_base_bytes"
+        return "(fitted_base_bytes + fitted_size_cost * policy_size_bytes)"
 
     @property
     def bundle_formula(self) -> str:
@@ -185,6 +242,21 @@ class Curve:
             return "fitted_entry_bytes"
         return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
 
+    def at_size(self, size_bytes: int) -> Curve:
+        """Return the curve for structures with this SIZE: z/OS takes control storage for all of SIZE from INITSIZE.
+
+        A curve that does not know the cost of SIZE is returned unchanged.
+        """
+        if self.fit is None or self.fit.size_cost is None:
+            return self
+        base = self.fit.base + self.fit.size_cost * size_bytes
+        return replace(self, base=base, policy_size_bytes=size_bytes)
+
+    def is_own_ratio(self, ratio: tuple[int, int] | None) -> bool:
+        """Return whether a ratio, or None for that of the curve, needs no split of the bundle."""
+        # Compared crosswise, so that 2:12 equals 1:6.
+        return ratio is None or ratio[0] * self.ratio_elements == ratio[1] * self.ratio_entries
+
     def bundle_at(self, ratio: tuple[int, int] | None) -> tuple[Fraction, Fraction]:
         """Return bytes and elements for one entry, at an entry-to-element ratio.
 
@@ -195,8 +267,7 @@ class Curve:
             Bytes per entry with its elements [bytes], elements per entry. At a ratio other
             than the curve's own, the bytes depend on the assumed split.
         """
-        # Ratios are compared crosswise, so that 2:12 equals 1:6 and needs no split.
-        if ratio is None or ratio[0] * self.ratio_elements == ratio[1] * self.ratio_entries:
+        if ratio is None or self.is_own_ratio(ratio):
             return self.bundle, self.elements_per_entry
         per_entry = Fraction(ratio[1], ratio[0])
         return self.entry_bytes + per_entry * self.element_bytes, per_entry
@@ -275,11 +346,15 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
     findings += level_without_figures(cfcc_level, lowest=curve.cfcc_from, highest=curve.cfcc_to)
     if curve.base_basis is Basis.ASSUMED:
+        measured = measured_base(curve)
+        smaller = float((curve.base - measured) / MIB)
         findings.append(
             finding(
                 "CURVE_BASE_ASSUMED",
                 f"The base of {float(curve.base / MIB):g} MiB for CFCC levels {curve.cfcc_from} to {curve.cfcc_to} is "
-                "inferred from the 8 MB that IBM says CFCC 25 adds, not published.",
+                "inferred from the 8 MB that IBM says CFCC 25 adds, not published. A structure measured at an unknown level agrees "
+                f"with {float(measured / MIB):.1f} MiB, with which each structure would be {smaller:.1f} MiB smaller; the larger base "
+                "is used.",
                 source=curve.base_source,
             )
         )
@@ -288,6 +363,31 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     if increment != curve.increment_bytes:
         curve = replace(curve, increment_bytes=increment)
     return CurveChoice(curve=curve, findings=tuple(findings))
+
+
+def measured_base(curve: Curve) -> Fraction:
+    """Return the base with which the bundle of a curve agrees with the application structure of the measured group."""
+    row = tables.table("measured_structures").records()[0]
+    return Fraction(int(row["size_max_kb"]) * KIB) - int(row["entries_max"]) * curve.bundle
+
+
+@cache
+def with_derived_costs(curve: Curve) -> Curve:
+    """Return a published curve with the costs of entries and elements that are derived from CSQ_ADMIN.
+
+    The cost of an entry with six elements stays the same, so only sizes at other ratios change. A fitted curve is
+    returned unchanged.
+    """
+    if curve.fit is not None:
+        return curve
+    rows = tables.table("entry_element_costs").records()
+    row = next(row for row in rows if int(row["cfcc_from"]) == curve.cfcc_from)
+    costs = SeparateCosts(
+        element=tables.exact(row["element"]),
+        interval=(tables.exact(row["element_from"]), tables.exact(row["element_to"])),
+        source=tables.source(str(row["admin_source"]), str(row["admin_section"])),
+    )
+    return replace(curve, split_basis=Basis.DERIVED, separate_costs=costs)
 
 
 def elements_for(message_bytes: int, *, header_bytes: int) -> int:
@@ -402,11 +502,12 @@ def curve_inputs(curve: Curve) -> tuple[Input, ...]:
         costs = {"bundle": fit.bundle, "entry": fit.entry, "element": fit.element}
         chosen = ("bundle",) if fit.element is None else ("entry", "element")
         return (
-            Input("fitted_base_bytes", curve.base, "bytes", curve.base_basis, curve.base_source),
+            Input("fitted_base_bytes", fit.base, "bytes", curve.base_basis, curve.base_source),
             *(Input(f"fitted_{name}_bytes", costs[name] or 0, "bytes", basis, source) for name in chosen),
             constants["element_bytes"].as_input(),
             Input("ratio_elements", curve.elements_per_entry, "elements", basis, source),
             mib,
+            *_size_cost_inputs(curve),
         )
     return (
         Input("base_mib", curve.base / MIB, "MiB", curve.base_basis, curve.base_source),
@@ -417,6 +518,14 @@ def curve_inputs(curve: Curve) -> tuple[Input, ...]:
     )
 
 
+def _size_cost_inputs(curve: Curve) -> Iterator[Input]:
+    """Yield the cost of SIZE and the SIZE that the base includes, if the curve separates them."""
+    if curve.fit is None or curve.fit.size_cost is None or curve.policy_size_bytes is None:
+        return
+    yield Input("fitted_size_cost", curve.fit.size_cost, "", curve.base_basis, curve.base_source)
+    yield Input("policy_size_bytes", curve.policy_size_bytes, "bytes", Basis.DERIVED)
+
+
 def increment_input(increment_bytes: int) -> Input:
     """Return a storage increment as an input of an explanation."""
     source = tables.table("storage_increments").source
@@ -424,10 +533,10 @@ def increment_input(increment_bytes: int) -> Input:
 
 
 def element_cost_input(curve: Curve) -> Input:
-    """Return the storage of an element as an input of an explanation: fitted, or assumed."""
+    """Return the storage of an element as an input of an explanation: fitted, derived or assumed."""
     if curve.split_basis is Basis.ASSUMED:
         return tables.constants("element_model")["assumed_element_cost_bytes"].as_input("element_cost_bytes")
-    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.factor_source)
+    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.split_source)
 
 
 def explain_size(

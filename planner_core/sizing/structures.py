@@ -8,13 +8,15 @@ that the document gives is checked and never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 from planner_core import names, tables
 from planner_core.document.model import Admin, PlanDocument, Queue, Structure, System
+from planner_core.errors import PlanRefused
+from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.demand import (
@@ -37,17 +39,21 @@ from planner_core.sizing.structure_size import (
     ELEMENTS,
     ENTRIES,
     Curve,
+    FittedFigures,
     binding_pool,
     bundles_in,
     published_curve,
     size_for,
     storage_increment_bytes,
+    with_derived_costs,
 )
 from planner_core.sizing.system_structure import system_queues, system_sizes
 from planner_core.sizing.target import Target, target_for
-from planner_core.units import as_fraction, ceil_div, round_up
+from planner_core.units import as_fraction, ceil_div, format_size, round_up
 
 _PERCENT = 100
+_MOST_GROWTH = Fraction(1, 2)
+"""The share of INITSIZE that the control storage for SIZE may take; below it, the sizes agree after a few steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +153,109 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
     )
 
 
-def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
+def _curve_at(document: PlanDocument, level: SizingLevel, fitted: Curve | None) -> Curve:
     """Return the curve of a structure: the fitted one if the plan names one, or the published one of its level."""
-    return fitted or published_curve(cfcc_level=level.level).curve
+    if fitted is not None:
+        return fitted
+    curve = published_curve(cfcc_level=level.level).curve
+    return with_derived_costs(curve) if document.separate_costs == "derived" else curve
+
+
+def _with_controls(
+    document: PlanDocument,
+    definition: Structure | System,
+    curve: Curve,
+    sizes_on: Callable[[Curve], tuple[Sizes, str]],
+) -> tuple[Curve, Sizes, str]:
+    """Return the curve at the SIZE of a structure, the sizes on it, and the pool that sets the need.
+
+    z/OS takes control storage for all of SIZE from INITSIZE, and SIZE is a multiple of INITSIZE unless the document
+    gives it: the smallest pair of sizes that agree is used.
+
+    Args:
+        document: The plan.
+        definition: The structure.
+        curve: Its curve, for any SIZE.
+        sizes_on: A function that returns the sizes on a curve, and the pool that sets the need.
+
+    Raises:
+        PlanRefused: Each larger INITSIZE would need a SIZE whose control storage takes all that was added.
+    """
+    if curve.fit is None or curve.fit.size_cost is None:
+        sizes, binding = sizes_on(curve)
+        _refuse_larger_size(definition, curve, sizes)
+        return curve, sizes, binding
+    if definition.size is None and definition.initsize is None:
+        _refuse_endless_growth(document, definition, curve.fit)
+    size_bytes = definition.size or 0
+    while True:
+        at_size = curve.at_size(size_bytes)
+        sizes, binding = sizes_on(at_size)
+        # A larger SIZE never gives smaller sizes, so the first pair that agrees is the smallest.
+        if sizes.size_bytes == size_bytes:
+            return at_size, sizes, binding
+        size_bytes = sizes.size_bytes
+
+
+def _refuse_endless_growth(
+    document: PlanDocument, definition: Structure | System, fit: FittedFigures
+) -> None:
+    """Refuse a plan in which each additional byte of INITSIZE needs half a byte or more for the SIZE that it implies."""
+    factor = as_fraction(document.size_factor)
+    # The headroom or the target usage applies to the control storage too.
+    growth = (fit.size_cost or 0) * factor * (1 + as_fraction(document.headroom_percent or 0) / _PERCENT)
+    if growth < _MOST_GROWTH:
+        return
+    message = (
+        f"On curve {fit.version}, each byte of SIZE takes {float(fit.size_cost or 0):.3g} bytes of INITSIZE for its control storage. "
+        f"With SIZE {float(factor):g} times INITSIZE, that is {float(100 * growth):.0f} % of INITSIZE. Lower size_factor, or state "
+        f"SIZE of {_name_of(definition)}."
+    )
+    raise PlanRefused((finding("CURVE_CANNOT_SUPPORT_PLAN", message, field="/size_factor"),))
+
+
+def _refuse_larger_size(definition: Structure | System, curve: Curve, sizes: Sizes) -> None:
+    """Refuse a SIZE whose control storage the sizing answers of a curve do not include."""
+    fit = curve.fit
+    if fit is None or (fit.size_multiple is None and fit.largest_size is None):
+        return
+    if fit.largest_size is not None:
+        most, known = Fraction(fit.largest_size), format_size(fit.largest_size)
+        advice = f"State SIZE of {_name_of(definition)} as {known} or less"
+    else:
+        multiple = fit.size_multiple or Fraction(1)
+        most, known = multiple * sizes.initsize_bytes, f"{float(multiple):.4g} times INITSIZE"
+        advice = f"Set size_factor to {float(multiple):.4g} or less"
+    # Both sizes of a point are rounded to the storage increment, and so are those of a plan.
+    if sizes.size_bytes <= most + curve.increment_bytes:
+        return
+    message = (
+        f"The sizing answers of curve {fit.version} have SIZE {known}, but {_name_of(definition)} has SIZE "
+        f"{format_size(sizes.size_bytes)} and INITSIZE {format_size(sizes.initsize_bytes)}. z/OS takes control storage for all of SIZE "
+        f"from INITSIZE, and these answers do not determine how much a larger SIZE takes. {advice}, or add sizing answers with a "
+        "larger SIZE and fit again."
+    )
+    raise PlanRefused((finding("CURVE_CANNOT_SUPPORT_PLAN", message, field="/size_factor"),))
+
+
+def _refuse_unknown_ratio(
+    structure: Structure, index: int, curve: Curve, ratio: tuple[int, int] | None
+) -> None:
+    """Refuse a ratio for which the sizing answers of a curve determine no cost."""
+    fit = curve.fit
+    if fit is None or fit.sources is None or fit.element is not None or curve.is_own_ratio(ratio):
+        return
+    message = (
+        f"{structure.name} has the entry-to-element ratio {':'.join(map(str, ratio or ()))}, but the sizing answers of curve "
+        f"{fit.version} are at {curve.ratio_entries}:{curve.ratio_elements} only, which does not separate the cost of an entry from that "
+        "of an element. Add sizing answers at a second ratio and fit again."
+    )
+    at = f"/structures/{index}/entry_to_element_ratio"
+    raise PlanRefused((finding("CURVE_CANNOT_SUPPORT_PLAN", message, field=at, structure=structure.name),))
+
+
+def _name_of(definition: Structure | System) -> str:
+    return definition.name if isinstance(definition, Structure) else names.SYSTEM_STRUCTURE
 
 
 def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
@@ -177,7 +283,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
         definition=definition,
         sizes=sizes,
         placement=_placement(document, definition),
-        curve=_curve_at(level, fitted),
+        curve=_curve_at(document, level, fitted).at_size(sizes.size_bytes),
         level=level,
         admin=replace(need, findings=found),
     )
@@ -206,7 +312,7 @@ def size_application(
         known: The queues of earlier evaluations of the plan, if it is evaluated several times.
     """
     level = sizing_level(document, structure)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = (
         known.demands(structure, factor)
@@ -222,6 +328,7 @@ def size_application(
         if structure.entry_to_element_ratio
         else None
     )
+    _refuse_unknown_ratio(structure, index, curve, ratio)
     stated = places_with_events(structure.queues) if advises else []
     # Units cost more than one demand, and pay off only for callers that add up several backlogs of the same queues.
     if known is not None:
@@ -232,12 +339,16 @@ def size_application(
     usage = UsageLevels.of(structure, rules, demand) if queues and advises else None
     plain, with_offload = _fills(demand, rules, curve, ratio, () if usage is None else usage.percents)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
-    need, binding = _need(demand, at_work, curve, ratio)
     target = target_for(
         document.target_usage_percent, rules=rules, demand=demand, with_offload=structure.size_with_offload
     )
-    wanted = _wanted(document, need, target, demand, at_work, curve, ratio)
-    sizes = _sizes(document, structure, level, need, wanted)
+
+    def sizes_on(at_size: Curve) -> tuple[Sizes, str]:
+        need, binding = _need(demand, at_work, at_size, ratio)
+        wanted = _wanted(document, need, target, demand, at_work, at_size, ratio)
+        return _sizes(document, structure, level, need, wanted), binding
+
+    curve, sizes, binding = _with_controls(document, structure, curve, sizes_on)
     load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
     at_backlog = load.at_backlog
     # CFLEVEL(4) allows messages over 63 KB and stores them in Db2; offload rules need CFLEVEL(5) (DEFINE CFSTRUCT).
@@ -269,17 +380,21 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     """Return the sizes of CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     queues = system_queues(
         shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
     )
     demand = _demand(queues, (), curve)
-    need, binding = _need(demand, None, curve, None)
     known = system_sizes(cfcc_level=level.level)
     target = Target(document.target_usage_percent)
-    wanted = _wanted(document, need, target, demand, None, curve, None)
     minimum = max(known.start_bytes, known.minimum_bytes)
-    sizes = _sizes(document, definition, level, need, wanted, minimum_bytes=minimum)
+
+    def sizes_on(at_size: Curve) -> tuple[Sizes, str]:
+        need, binding = _need(demand, None, at_size, None)
+        wanted = _wanted(document, need, target, demand, None, at_size, None)
+        return _sizes(document, definition, level, need, wanted, minimum_bytes=minimum), binding
+
+    curve, sizes, binding = _with_controls(document, definition, curve, sizes_on)
     load = _load(demand, binding, None, (), _fills(demand, (), curve, None), sizes, curve)
     return StructureResult(
         role="system",

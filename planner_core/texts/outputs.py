@@ -55,10 +55,9 @@ def render_output(kind: str, result: PlanResult) -> Output:
         # It suggests thresholds for queues, which only a complete result has.
         result.check_complete()
     errors = errors_of(result)
-    if kind == "job":
-        errors += job_incomplete(result.document)
-    if errors:
-        raise OutputRefused(kind, errors)
+    missing = job_incomplete(result.document) if kind == "job" else ()
+    if errors or missing:
+        raise OutputRefused(kind, errors + missing, is_incomplete=not errors)
     make, suffix = _RENDERERS[kind]
     # Names of groups may have $, # and @, which are not safe in file names everywhere.
     prefix = re.sub(r"[^A-Z0-9]", "_", result.document.qsg)

@@ -195,7 +195,9 @@ class GrownStructure(Answer):
         if load is None or load.plain is None:
             return None
         # A size holds fewer messages at a higher CFCC level, which is the reason to compare.
-        bundles = bundles_in(self.before.sizes.initsize_bytes, curve=self.after.curve, ratio=load.ratio)
+        before = self.before.sizes
+        curve = self.after.curve.at_size(before.size_bytes)
+        bundles = bundles_in(before.initsize_bytes, curve=curve, ratio=load.ratio)
         return load.plain.capacity(bundles)
 
 

@@ -325,6 +325,10 @@ class _Bench:
         self._demands: dict[tuple[int, ...], Demand] = {}
         self._fills: dict[tuple[Rule, ...], Fill] = {}
 
+    def curve_for(self, size_bytes: int) -> Curve:
+        """Return the curve for an INITSIZE; one above SIZE needs a larger SIZE, with its control storage."""
+        return self.curve.at_size(max(size_bytes, self.structure.sizes.size_bytes))
+
     def demand(self, rules: Sequence[Rule]) -> Demand:
         """Return the planned backlog in bands cut at the rules' sizes."""
         # Hundreds of settings are tried, and most of them differ in thresholds only.
@@ -376,7 +380,7 @@ class _Bench:
 
     def choose(self, size_bytes: int) -> _Chosen:
         """Return the rules for a size, with thresholds as high as the backlog allows and never below normal running."""
-        bundles = bundles_in(size_bytes, curve=self.curve, ratio=self.ratio)
+        bundles = bundles_in(size_bytes, curve=self.curve_for(size_bytes), ratio=self.ratio)
         reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
         ibm = self._ibm_threshold(reserve)
         step = self.choices["threshold_step_percent"]
@@ -717,7 +721,8 @@ def _kib(size_bytes: int) -> str:
 
 def _explain_capacity(bench: _Bench, chosen: _Chosen) -> Explanation:
     """Explain the capacity with the advised rules."""
-    inputs, steps = bundle_steps(bench.curve, size_bytes=chosen.size_bytes, ratio=bench.ratio, given=False)
+    curve = bench.curve_for(chosen.size_bytes)
+    inputs, steps = bundle_steps(curve, size_bytes=chosen.size_bytes, ratio=bench.ratio, given=False)
     demand = bench.demand(chosen.rules)
     phases = phases_of(demand, rules=bench.met(chosen.rules), pools=bench.pools)
     return Explanation(

@@ -50,6 +50,10 @@ STRUCTURE_COUNTS = (
     "async_requests",
     "async_us",
     "changed_requests",
+    "queued_requests",
+    "queued_us",
+    "entries_written",
+    "elements_written",
 )
 STRUCTURE_MAXIMA = {
     "entries_in_use_max": "entries_in_use",
@@ -88,6 +92,9 @@ SMDS_COUNTS = (
     "other_read_requests",
     "pool_waits",
     "buffer_waits",
+    "pool_wait_us",
+    "buffer_wait_us",
+    "buffer_requests",
 )
 SMDS_MAXIMA = {
     "blocks_total": "blocks_total",
@@ -106,6 +113,8 @@ QUEUE_COUNTS = (
     "get_bytes",
     "expired",
 )
+TASK_COUNTS = ("get_readlists", "get_moves")
+"""Counts that only accounting data (116) has: 115-216 has none of them, even where its other counts are preferred."""
 QUEUE_MAXIMA = {
     "put_size_max_bytes": "put_size_max_bytes",
     "depth_max": "depth_max",
@@ -118,7 +127,14 @@ COLUMNS = {
     STRUCTURE_USAGE: (*_IDENTITY, *STRUCTURE_MAXIMA.values(), *STRUCTURE_COUNTS, *placements.USAGE_COLUMNS),
     ALLOCATION: (*_IDENTITY, *ALLOCATION_MAXIMA.values(), *placements.ALLOCATION_COLUMNS),
     SMDS_USAGE: (*_IDENTITY, *SMDS_MAXIMA.values(), *SMDS_MINIMA.values(), *SMDS_COUNTS),
-    QUEUE_USAGE: (*_IDENTITY, "queue", *QUEUE_MAXIMA.values(), *QUEUE_MINIMA.values(), *QUEUE_COUNTS),
+    QUEUE_USAGE: (
+        *_IDENTITY,
+        "queue",
+        *QUEUE_MAXIMA.values(),
+        *QUEUE_MINIMA.values(),
+        *QUEUE_COUNTS,
+        *TASK_COUNTS,
+    ),
 }
 """The columns of each table that roll-ups read."""
 
@@ -143,7 +159,7 @@ _SUMS: dict[str, tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], tu
     STRUCTURE_USAGE: (STRUCTURE_MAXIMA, {}, STRUCTURE_COUNTS, ()),
     ALLOCATION: (ALLOCATION_MAXIMA, {}, (), ()),
     SMDS_USAGE: (SMDS_MAXIMA, SMDS_MINIMA, SMDS_COUNTS, ()),
-    QUEUE_USAGE: (QUEUE_MAXIMA, QUEUE_MINIMA, QUEUE_COUNTS, ("queue", "_bucket")),
+    QUEUE_USAGE: (QUEUE_MAXIMA, QUEUE_MINIMA, (*QUEUE_COUNTS, *TASK_COUNTS), ("queue", "_bucket")),
 }
 """The maxima, minima and counts of each table, and the keys of its sums that other tables do not have."""
 

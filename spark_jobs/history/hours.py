@@ -25,6 +25,7 @@ from spark_jobs.history.hour_sums import (
     SMDS_MINIMA,
     STRUCTURE_COUNTS,
     STRUCTURE_MAXIMA,
+    TASK_COUNTS,
     hour_sums,
 )
 from spark_jobs.history.schema import ALLOCATION, HOUR_US, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
@@ -41,6 +42,7 @@ FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "
 """Sources that count the same things, in order of preference: the first one with counts is used, never their sum."""
 OTHERS = len(FAMILIES)
 
+_QUEUE_SUMS = (*QUEUE_COUNTS, *TASK_COUNTS)
 STRUCTURE_KEYS = tuple(
     dict.fromkeys(
         (
@@ -232,13 +234,13 @@ def queue_hours(reader: Days, day: dt.date) -> Iterator[QueueHour]:
             families = hours.setdefault(key, {}).setdefault(found["queue_manager"] or "", {})
             family = _family(found["source"])
             line = families.setdefault(
-                family, {**_empty((*QUEUE_COUNTS, *QUEUE_MAXIMA, *QUEUE_MINIMA, "structure")), "_sizes": {}}
+                family, {**_empty((*_QUEUE_SUMS, *QUEUE_MAXIMA, *QUEUE_MINIMA, "structure")), "_sizes": {}}
             )
             for name in (*QUEUE_MAXIMA, "structure"):
                 line[name] = _larger(line[name], found[name])
             for name in QUEUE_MINIMA:
                 line[name] = _smaller(line[name], found[name])
-            for name in QUEUE_COUNTS:
+            for name in _QUEUE_SUMS:
                 line[name] = _total(line[name], found[name])
             if found["_bucket"] is not None and found["puts"]:
                 sizes = line["_sizes"]
@@ -248,7 +250,7 @@ def queue_hours(reader: Days, day: dt.date) -> Iterator[QueueHour]:
 
 
 def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]) -> QueueHour:
-    line = _empty((*QUEUE_COUNTS, *QUEUE_MAXIMA, *QUEUE_MINIMA, "structure"))
+    line = _empty((*_QUEUE_SUMS, *QUEUE_MAXIMA, *QUEUE_MINIMA, "structure"))
     sizes: dict[int, int] = {}
     sources = set()
     for families in managers.values():
@@ -261,6 +263,9 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
         sources.add(FAMILIES[first] if first < OTHERS else "other")
         for name in QUEUE_COUNTS:
             line[name] = _total(line[name], families[first][name])
+        for name in TASK_COUNTS:
+            told = (families[family][name] for family in sorted(families))
+            line[name] = _total(line[name], next((value for value in told if value is not None), None))
         by_task = families.get(FAMILIES.index("116"), {}).get("_sizes")
         for bucket, puts in (by_task or families[first]["_sizes"]).items():
             sizes[bucket] = sizes.get(bucket, 0) + puts
@@ -273,7 +278,7 @@ def _queue_line(key: tuple[Any, ...], managers: Mapping[str, Mapping[int, Line]]
         queue=key[1],
         structure=line["structure"],
         hour=_hour(key[2]),
-        **{name: line[name] for name in (*QUEUE_COUNTS, *QUEUE_MINIMA, *QUEUE_MAXIMA)},
+        **{name: line[name] for name in (*_QUEUE_SUMS, *QUEUE_MINIMA, *QUEUE_MAXIMA)},
         put_size_avg_bytes=average,
         size_buckets=[SizeBucket(bucket, sizes[bucket]) for bucket in sorted(sizes)],
         queue_managers=sum(1 for manager in managers if manager),

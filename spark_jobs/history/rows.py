@@ -31,6 +31,7 @@ Column: TypeAlias = Any
 
 NOT_OBSERVED = "maxima of 0 are treated as not observed"
 NO_SCM = "storage-class memory is not reported by structure"
+NO_STATISTICS = "no statistics of the coupling facility on this system (optimized gathering)"
 
 NO_GROUP_SLOTS = "slots without activity, of queue managers without a known group"
 NOT_IN_GROUP = "rows of queue managers that are in no group"
@@ -96,7 +97,12 @@ _QESD = {
         "other_read_us",
         "is_encrypted",
     )
-} | {"pages_written": "write_pages", "pages_read": "read_pages", "other_pages_read": "other_read_pages"}
+} | {
+    "pages_written": "write_pages",
+    "pages_read": "read_pages",
+    "other_pages_read": "other_read_pages",
+    "buffer_requests": "buffer_gets",
+}
 _QQST = {
     "queue": "queue",
     "structure": "cf_structure",
@@ -130,6 +136,8 @@ _WQ = {
     "put_size_max_bytes": "put_bytes_max",
     "gets": "gets",
     "get_bytes": "get_bytes",
+    "get_readlists": "cf_get_readlist_requests",
+    "get_moves": "cf_get_move_requests",
     "get_size_min_bytes": "get_bytes_min",
     "get_size_max_bytes": "get_bytes_max",
     "expired": "expired",
@@ -158,6 +166,8 @@ _SREQ = {
         "async_requests",
         "async_us",
         "changed_requests",
+        "queued_requests",
+        "queued_us",
     )
 }
 _SREQ_FLAGS = {
@@ -187,6 +197,7 @@ COLUMNS: dict[str, Sequence[str]] = {
         *_QQST.values(),
         *(name for names in _QQST_SUMS.values() for name in names),
     ),
+    "qcct": ("record",),
     "wq": (*COMMON, *_WQ.values(), *(name for names in _WQ_SUMS.values() for name in names)),
     "r744_structure": (
         *COMMON,
@@ -198,10 +209,11 @@ COLUMNS: dict[str, Sequence[str]] = {
         *_QSDS_FLAGS,
     ),
     "r744_storage": ("record", "total_bytes", "free_bytes"),
-    "r744_cf": ("record", "coupling_facility"),
+    "r744_cf": ("record", "coupling_facility", "lacks_statistics"),
     "r744_scm": ("record",),
 }
-"""The columns that the history needs from each table of the decoder; reading fewer is faster."""
+"""The columns that the history needs from each table of the decoder; reading fewer is faster. The groups in qcct are read with
+the index of the dump, before all rows."""
 
 Batches = Mapping[str, Sequence[pa.RecordBatch]]
 GroupMap = Mapping[tuple[str, str], str]
@@ -359,12 +371,14 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
     found = _filtered(found, pc.or_(is_list, untold))
     if found.num_rows == 0:
         return
-    facility = _by_record(found, _table(batches, "r744_cf"), ["coupling_facility"])["coupling_facility"]
+    facilities = _by_record(found, _table(batches, "r744_cf"), ["coupling_facility", "lacks_statistics"])
+    facility = facilities["coupling_facility"]
     storage = _by_record(found, _table(batches, "r744_storage"), ["total_bytes", "free_bytes"])
     told = np.asarray(pc.is_valid(found["structure_type"]).combine_chunks())
     chosen = pa.array(np.flatnonzero(told))
     usage = found.take(chosen)
     has_scm = _by_record_exists(usage, _table(batches, "r744_scm"))
+    lacks = pc.fill_null(facilities["lacks_statistics"].take(chosen), False)
     mapped._add(
         STRUCTURE_USAGE,
         _rows(
@@ -374,11 +388,11 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
             queue_manager=pa.nulls(usage.num_rows, pa.string()),
             sysplex=usage["sysplex"],
             coupling_facility=facility.take(chosen),
-            in_use_kind=_constant("at_end", usage.num_rows),
+            in_use_kind=pc.if_else(lacks, pa.scalar(None, pa.string()), "at_end"),
             cf_total_bytes=storage["total_bytes"].take(chosen),
             cf_free_bytes=storage["free_bytes"].take(chosen),
             status=_flags(usage, _SREQ_FLAGS),
-            note=pc.if_else(has_scm, NO_SCM, pa.scalar(None, pa.string())),
+            note=_words([has_scm, lacks], [NO_SCM, NO_STATISTICS], separator="; "),
             **{name: usage[source] for name, source in _SREQ.items()},
         ),
     )
@@ -560,10 +574,14 @@ def _number_in_record(found: pa.Table) -> NDArray[np.int64]:
     return np.arange(len(record)) - np.repeat(starts, lengths)
 
 
+_KINDS = {"coupling_facility": pa.string(), "lacks_statistics": pa.bool_()}
+"""Types of columns of sections that a record may lack, other than int64."""
+
+
 def _by_record(found: pa.Table, other: pa.Table | None, names: list[str]) -> dict[str, Column]:
     """Return columns of another section of the same records, row by row; null if a record lacks it."""
     if other is None:
-        kinds = {name: pa.string() if name == "coupling_facility" else pa.int64() for name in names}
+        kinds = {name: _KINDS.get(name, pa.int64()) for name in names}
         return {name: pa.nulls(found.num_rows, kind) for name, kind in kinds.items()}
     places = pc.index_in(found["record"], value_set=other["record"].combine_chunks())
     places = places.combine_chunks() if isinstance(places, pa.ChunkedArray) else places
@@ -578,13 +596,18 @@ def _by_record_exists(found: pa.Table, other: pa.Table | None) -> Column:
 
 def _flags(found: pa.Table, flags: Mapping[str, str]) -> Column:
     """Return the names of the flags that are set; null if none is."""
-    code = np.zeros(found.num_rows, dtype=np.int64)
-    for bit, name in enumerate(flags):
-        code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit
+    return _words([found[name] for name in flags], list(flags.values()), separator=", ")
+
+
+def _words(conditions: Sequence[Column], words: Sequence[str], *, separator: str) -> Column:
+    """Return the words of the conditions that each row meets; null if it meets none."""
+    code = np.zeros(len(conditions[0]), dtype=np.int64)
+    for bit, condition in enumerate(conditions):
+        code |= np.asarray(pc.fill_null(condition, False)).astype(np.int64) << bit
     # Only a few combinations occur, so their texts are built once and not for each row.
     codes, places = np.unique(code, return_inverse=True)
-    words = list(flags.values())
     texts = [
-        ", ".join(word for bit, word in enumerate(words) if one >> bit & 1) or None for one in codes.tolist()
+        separator.join(word for bit, word in enumerate(words) if one >> bit & 1) or None
+        for one in codes.tolist()
     ]
     return pa.array(texts, pa.string()).take(pa.array(places))

@@ -94,7 +94,12 @@ PROVENANCE = (
 IDENTITY = (
     Column("system_id", STRING, "SMF system id", "SMFxSID; header of mq-smf-csv"),
     Column("queue_manager", STRING, "queue manager, for MQ's own figures", "SMFxSSI"),
-    Column("qsg", STRING, "queue-sharing group", "QWHX in MQ 10 and later; QQST; otherwise the site's map"),
+    Column(
+        "qsg",
+        STRING,
+        "queue-sharing group",
+        "QWHX in MQ 10 and later; QQST; QCCT of the dump; otherwise the site's map",
+    ),
     Column("structure", STRING, "MQ name of the structure, at most 12 characters"),
     Column(
         "xcf_structure",
@@ -177,6 +182,10 @@ _STRUCTURE = (
     Column("async_requests", LONG, "asynchronous requests of the system", "R744SARC"),
     Column("async_us", LONG, "time in asynchronous requests", "R744SATM"),
     Column("changed_requests", LONG, "requests changed from synchronous to asynchronous", "R744SSTA"),
+    Column("queued_requests", LONG, "requests that were queued (delayed)", "R744SQRC"),
+    Column("queued_us", LONG, "time for which requests were queued", "R744SQTM"),
+    Column("entries_written", LONG, "list entries that the system wrote with data", "R744SWEC"),
+    Column("elements_written", LONG, "list elements (256 bytes) of these entries", "R744SWED"),
     Column(
         "status",
         STRING,
@@ -200,6 +209,7 @@ _SMDS = (
     Column("pages_allocated", LONG, "4 KiB pages allocated", "QESD offset 64"),
     Column("pages_freed", LONG, "4 KiB pages freed", "QESD offset 68"),
     Column("failed_allocates", LONG, "requests that found the data set full", "QESD offset 80"),
+    Column("buffer_requests", LONG, "requests for a buffer", "QESD offset 128"),
     Column("buffer_bytes", LONG, "size of a buffer", "QESD offset 96"),
     Column("buffers_total", LONG, "buffers (DSBUFS)", "QESD offset 100"),
     Column("buffers_in_use_max", LONG, "most buffers in use", "QESD offset 200"),
@@ -259,6 +269,18 @@ _QUEUE = (
     ),
     Column("gets", LONG, "messages got", "WQ 516; QQST 288"),
     Column("get_bytes", LONG, "bytes got", "WQ 504; QQST 312"),
+    Column(
+        "get_readlists",
+        LONG,
+        "READLIST requests of MQGETs, which look for a message; accounting data only",
+        "WQ 1716",
+    ),
+    Column(
+        "get_moves",
+        LONG,
+        "MOVE requests of MQGETs (GETMOVE), which get a message; accounting data only",
+        "WQ 1756",
+    ),
     Column("get_size_min_bytes", LONG, "smallest message got", "WQ 528"),
     Column("get_size_max_bytes", LONG, "largest message got", "WQ 524"),
     Column("expired", LONG, "messages that were found to be expired", "WQ 292"),

@@ -32,6 +32,7 @@ from spark_jobs.history.schema import (
     STRUCTURE_USAGE,
     natural_key,
 )
+from spark_jobs.night.measures import LARGEST, LARGEST_WORST, LAST_SECOND, MEASURED, TIME_SHIFT, WORST_UNIT
 from spark_jobs.night.statistics import ENTRIES_SHIFT, FAMILIES, OTHER_FAMILIES, REDUCTION, STEP_BYTES
 
 if TYPE_CHECKING:
@@ -39,16 +40,16 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-RULES = 1
+RULES = 2
 """The version of the rules and columns; sums by other rules are ignored, and the rows are read instead."""
 PREFIX = f"cfplan.{RULES}.{REDUCTION}."
 SPANS = "spans"
-HOURS, PLACEMENTS, STATES, POLICIES = "hours", "placements", "states", "policies"
+HOURS, PLACEMENTS, STATES, POLICIES, JUDGED = "hours", "placements", "states", "policies", "judged"
 SUMS_OF: dict[str, tuple[str, ...]] = {
-    STRUCTURE_USAGE: (HOURS, PLACEMENTS, STATES),
+    STRUCTURE_USAGE: (HOURS, PLACEMENTS, STATES, JUDGED),
     ALLOCATION: (HOURS, PLACEMENTS, STATES, POLICIES),
-    SMDS_USAGE: (HOURS, STATES),
-    QUEUE_USAGE: (HOURS, STATES),
+    SMDS_USAGE: (HOURS, STATES, JUDGED),
+    QUEUE_USAGE: (HOURS, STATES, JUDGED),
 }
 """The sums of each table. `hours` and `placements` are merged to roll-ups, the others to daily statistics."""
 
@@ -66,6 +67,7 @@ _MEASURED: dict[str, tuple[tuple[str, str], ...]] = {
     STRUCTURE_USAGE: (
         ("entries_in_use", "max"), ("elements_in_use", "max"), ("entries_in_use_pct", "max"),
         ("elements_in_use_pct", "max"), ("fullest", "max"), ("structure_full_count", "sum"), ("size_max_bytes", "max"),
+        ("entries_written", "sum"), ("elements_written", "sum"),
     ),
     ALLOCATION: (("entries_in_use", "max"), ("elements_in_use", "max"), ("fullest", "max"), ("size_max_bytes", "max")),
     SMDS_USAGE: (
@@ -86,6 +88,8 @@ STATE_KEYS: dict[str, tuple[str, ...]] = {
     QUEUE_USAGE: ("day", *NAMES, "family", "queue_manager", "queue"),
 }
 POLICY_KEYS = ("day", *NAMES, *_POLICY)
+JUDGED_KEYS = ("day", *NAMES, "measure", "reporter", "coupling_facility", "queue")
+_JUDGED = (("intervals", "sum"), ("above_good", "sum"), ("above_limit", "sum"), ("worst", "max"))
 
 
 class NotSummable(Exception):
@@ -133,6 +137,8 @@ def sums_of(table: str, rows: pa.Table) -> dict[str, pa.Table]:
         found[PLACEMENTS] = placed
     if table == ALLOCATION:
         found[POLICIES] = _policies(told)
+    if table in MEASURED:
+        found[JUDGED] = _judged(table, told)
     return found
 
 
@@ -176,6 +182,53 @@ def _policies(rows: pa.Table) -> pa.Table:
     told = [pc.is_valid(rows[name]) for name in _POLICY]
     rows = rows.filter(pc.or_(pc.or_(told[0], told[1]), pc.or_(told[2], told[3])))
     return _by_state(rows, POLICY_KEYS, ())
+
+
+def _judged(table: str, rows: pa.Table) -> pa.Table:
+    """Return the rows judged by the guidelines for the health of structures, as in SQL in `spark_jobs.night.reduce`."""
+    nothing = pa.nulls(rows.num_rows, pa.string())
+    seconds = np.asarray(rows["last_at"].cast(pa.int64()).combine_chunks()) // 1_000_000
+    seconds = np.clip(seconds, 0, LAST_SECOND)
+    found = []
+    for each in MEASURED[table]:
+        limits = each.limits
+        part, whole = (_added(rows, names) for names in (each.parts, each.wholes))
+        told = pc.and_(
+            pc.equal(rows["family"], FAMILIES.index(each.family)), pc.is_valid(rows[each.reporter])
+        )
+        told = np.asarray(pc.fill_null(told, False).combine_chunks()) & (part >= 0) & (whole >= 0)
+        scaled = limits.scale * part
+        judged = whole + (part if limits.adds_part else 0) >= limits.least
+        is_above = scaled > limits.limit * whole
+        is_not_good = is_above if limits.good is None else scaled >= limits.good * whole
+        value = np.minimum(scaled * WORST_UNIT // np.maximum(whole, 1), LARGEST_WORST)
+        columns = (
+            {
+                "intervals": pa.array(judged.astype(np.int64)),
+                "above_good": pa.array((judged & is_not_good).astype(np.int64)),
+                "above_limit": pa.array((judged & is_above).astype(np.int64)),
+                "worst": pa.array(value * TIME_SHIFT + seconds, pa.int64(), mask=~judged),
+                "measure": pa.repeat(pa.scalar(each.measure, pa.string()), rows.num_rows),
+                "reporter": rows[each.reporter],
+            }
+            | {
+                name: rows[name] if name in rows.schema.names else nothing
+                for name in ("coupling_facility", "queue")
+            }
+            | {name: rows[name] for name in ("day", *NAMES, "hours", *(name for name, _ in _SEEN))}
+        )
+        found.append(pa.table(columns).filter(pa.array(told)))
+    return _by_state(pa.concat_tables(found), JUDGED_KEYS, _JUDGED)
+
+
+def _added(rows: pa.Table, names: Sequence[str]) -> Numbers:
+    """Return the sums of columns; -1 where one of them is unknown or not plausible, and 1 for no columns."""
+    total = np.zeros(rows.num_rows, dtype=np.int64) if names else np.ones(rows.num_rows, dtype=np.int64)
+    for name in names:
+        values = np.asarray(pc.fill_null(rows[name], -1).combine_chunks())
+        fits = (values >= 0) & (values <= LARGEST) & (total >= 0)
+        total = np.where(fits, total + np.where(fits, values, 0), -1)
+    return total
 
 
 def _with_days(rows: pa.Table) -> pa.Table:

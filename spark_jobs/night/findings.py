@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from planner_core import tables
 from planner_core.contracts.forecasts import Crossing, Forecast, LevelKind
 from planner_core.contracts.nightly import NightlyFacts, NightlyFinding, PlannedStructure
 from planner_core.findings import SEVERITIES, Severity
+from planner_core.health import Balance, Guideline, HealthFigures, StructureHealth, guidelines
 from planner_core.units import format_mib
 from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
 
@@ -22,7 +23,7 @@ LEAST_USED_SHARE = 0.05
 PERCENT = 100
 FULL_KINDS: tuple[LevelKind, ...] = ("full_threshold", "full", "size")
 """Levels that mean a full structure when they are passed, the most serious one last."""
-OWN, OWN_RULE = "own", "cfplan, docs/operations/nightly.md, Basis of the findings"
+OWN_RULE = "cfplan, docs/operations/nightly.md, Basis of the findings"
 """The source of this project's own rules."""
 
 
@@ -33,36 +34,45 @@ class NightFindingKind:
     code: str
     severity: Severity
     title: str
-    source_key: str
-    section: str
+    source: str = OWN_RULE
+    """The document that the rule is based on."""
 
-    @property
-    def source(self) -> str:
-        """Return the document that the rule is based on."""
-        return OWN_RULE if self.source_key == OWN else str(tables.source(self.source_key, self.section))
+
+def _source(key: str, section: str) -> str:
+    return str(tables.source(key, section))
+
+
+def _of_guideline(guideline: Guideline) -> Iterator[NightFindingKind]:
+    """Yield the findings about intervals that do not follow a guideline."""
+    if guideline.code is not None:
+        title = f"Intervals in which {guideline.above_limit}"
+        yield NightFindingKind(guideline.code, guideline.severity, title, str(guideline.limit.source))
+    if guideline.code_above_good is not None and guideline.good is not None:
+        title = f"{guideline.title} that is not below {guideline.written(guideline.good.value)}"
+        yield NightFindingKind(guideline.code_above_good, "info", title, str(guideline.good.source))
 
 
 FINDING_KINDS: tuple[NightFindingKind, ...] = (
     NightFindingKind(
-        "STRUCTURE_WAS_FULL", "error", "A structure was found full in the last 7 days", "mq_rc2192", "Explanation"
+        "STRUCTURE_WAS_FULL", "error", "A structure was found full in the last 7 days",
+        _source("mq_rc2192", "Explanation"),
     ),
     NightFindingKind(
-        "SMDS_WAS_FULL", "error", "A shared message data set was full in the last 7 days", "mq_rc2192", "Explanation"
+        "SMDS_WAS_FULL", "error", "A shared message data set was full in the last 7 days",
+        _source("mq_rc2192", "Explanation"),
     ),
     NightFindingKind(
-        "FILLS_WITHIN_LEAD_TIME", "warning", "A structure fills up sooner than it can be made larger", OWN, "",
+        "FILLS_WITHIN_LEAD_TIME", "warning", "A structure fills up sooner than it can be made larger",
     ),
     NightFindingKind(
         "OFFLOAD_EARLIER_THAN_PLANNED", "warning", "Usage passes an offload threshold that the plan stays below",
-        "mq_offload", "Offload rules",
+        _source("mq_offload", "Offload rules"),
     ),
     NightFindingKind(
         "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at a different ratio than allocated",
-        OWN, "",
     ),
-    NightFindingKind(
-        "INITSIZE_ABOVE_NEED", "info", "INITSIZE is far above what the peaks need", OWN, ""
-    ),
+    *(kind for guideline in guidelines().values() for kind in _of_guideline(guideline)),
+    NightFindingKind("INITSIZE_ABOVE_NEED", "info", "INITSIZE is far above what the peaks need"),
 )  # fmt: skip
 KINDS: Mapping[str, NightFindingKind] = {kind.code: kind for kind in FINDING_KINDS}
 
@@ -134,14 +144,24 @@ def _finding(
     )
 
 
-def findings_of(states: Iterable[State], facts: NightlyFacts) -> list[NightlyFinding]:
-    """Return the findings of all structures, the most serious first."""
+def findings_of(
+    states: Sequence[State], facts: NightlyFacts, healths: Sequence[StructureHealth] = ()
+) -> list[NightlyFinding]:
+    """Return the findings of all structures, the most serious first.
+
+    Args:
+        states: the structures.
+        facts: the facts of the run.
+        healths: the health of the structures, by the same order.
+    """
     found = [
         one
         for state in states
         for rule in (_was_full, _data_set_full, _fills, _offload_earlier, _ratio_far, _initsize_above)
         for one in rule(state, facts)
     ]
+    for state, health in zip(states, healths, strict=False):
+        found += _unhealthy(state, health)
     return sorted(found, key=_order)
 
 
@@ -299,31 +319,85 @@ def _demand(state: State) -> tuple[int, int] | None:
     return max(one.entries_peak or 0 for one in days), max(one.elements_peak or 0 for one in days)
 
 
-def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
+def balance_of(state: State, facts: NightlyFacts) -> Balance | None:
+    """Return the ratio of a structure compared with its peaks; None if they do not determine the ratio."""
     demand = _demand(state)
-    if demand is None or not state.entries_total or not state.elements_total or not demand[0]:
-        return
+    if demand is None or not state.entries_total or not state.elements_total or not all(demand):
+        return None
     entries, elements = demand
     # A nearly empty structure has the ratio of a few messages, not of its demand.
     if max(entries / state.entries_total, elements / state.elements_total) < LEAST_USED_SHARE:
-        return
+        return None
     there, used = state.elements_total / state.entries_total, elements / entries
-    if not used or max(there / used, used / there) <= 1 + facts.ratio_tolerance:
+    return Balance(
+        entries_total=state.entries_total,
+        elements_total=state.elements_total,
+        entries_peak=entries,
+        elements_peak=elements,
+        is_far=max(there / used, used / there) > 1 + facts.ratio_tolerance,
+    )
+
+
+def _ratio_far(state: State, facts: NightlyFacts) -> Iterable[NightlyFinding]:
+    balance = balance_of(state, facts)
+    if balance is None or not balance.is_far:
         return
+    there = balance.elements_total / balance.entries_total
+    used = balance.elements_peak / balance.entries_peak
     binding = "entries" if used < there else "elements"
+    in_entries, in_elements = balance.balancing_ratio
     yield _finding(
         "RATIO_FAR_FROM_DEMAND",
         f"{state.structure} of {state.qsg} has {there:.1f} elements per entry but uses {used:.1f} at its peaks: it runs "
-        f"out of {binding} first. With another ratio, the same size would hold more.",
+        f"out of {binding} first. With the entry-to-element ratio {in_entries}:{in_elements}, both would fill at the same "
+        "time, and the same size would hold more.",
         state,
         day=state.last_day,
         figures={
             "elements_per_entry": round(there, 2),
             "elements_per_entry_used": round(used, 2),
-            "entries_peak": entries,
-            "elements_peak": elements,
-            "entries_total": state.entries_total,
-            "elements_total": state.elements_total,
+            "balancing_ratio": [in_entries, in_elements],
+            "entries_peak": balance.entries_peak,
+            "elements_peak": balance.elements_peak,
+            "entries_total": balance.entries_total,
+            "elements_total": balance.elements_total,
+        },
+    )
+
+
+def _unhealthy(state: State, health: StructureHealth) -> Iterable[NightlyFinding]:
+    """Yield the findings on measures that do not follow their guidelines."""
+    for figures in health.measures:
+        guideline = figures.guideline
+        if figures.state == "above_limit" and guideline.code is not None:
+            condition = guideline.above_limit
+            yield _of_measure(guideline.code, condition, figures.above_limit, figures, state, health)
+        elif figures.state == "above_good" and guideline.code_above_good and guideline.good:
+            condition = (
+                f"the {guideline.title.lower()} was not below {guideline.written(guideline.good.value)}"
+            )
+            yield _of_measure(
+                guideline.code_above_good, condition, figures.above_good, figures, state, health
+            )
+
+
+def _of_measure(
+    code: str, condition: str, count: int, figures: HealthFigures, state: State, health: StructureHealth
+) -> NightlyFinding:
+    return _finding(
+        code,
+        f"{state.structure} of {state.qsg}: {condition}, in {count} of {figures.intervals} intervals since "
+        f"{health.first_day.isoformat()}; {figures.worst_words}.",
+        state,
+        day=figures.worst_at.date() if figures.worst_at else state.last_day,
+        figures={
+            "intervals": figures.intervals,
+            "above": count,
+            "worst": figures.worst,
+            "worst_at": figures.worst_at.isoformat() if figures.worst_at else None,
+            "reporter": figures.reporter,
+            "coupling_facility": figures.coupling_facility,
+            "queue": figures.queue,
         },
     )
 

@@ -30,10 +30,20 @@ from spark_jobs.history.schema import (
 )
 from spark_jobs.history.staging import WRITTEN_AT_FAMILIES
 from spark_jobs.history.store import named
-from spark_jobs.history.summaries import POLICIES, STATES, NotSummable, check_sums, merged
+from spark_jobs.history.summaries import JUDGED, POLICIES, STATES, NotSummable, check_sums, merged
+from spark_jobs.night.measures import (
+    LARGEST,
+    LARGEST_WORST,
+    LAST_SECOND,
+    MEASURED,
+    TIME_SHIFT,
+    WORST_UNIT,
+    columns_of,
+)
 from spark_jobs.night.statistics import (
     ENTRIES_SHIFT,
     FAMILIES,
+    HEALTH,
     KINDS,
     OTHER_FAMILIES,
     POLICY,
@@ -74,6 +84,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "elements_in_use_pct",
         "size_bytes",
         "size_max_bytes",
+        "entries_written",
+        "elements_written",
+        *columns_of(STRUCTURE_USAGE),
     ),
     ALLOCATION: (
         *_ALWAYS,
@@ -99,6 +112,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "messages",
         "messages_max",
         "failed_allocates",
+        *columns_of(SMDS_USAGE),
     ),
     QUEUE_USAGE: (
         *_ALWAYS,
@@ -111,6 +125,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "persistent_puts",
         "puts_to_waiting_getter",
         "depth_max",
+        *columns_of(QUEUE_USAGE),
     ),
 }
 """Columns that are read from each table, in addition to those that determine its valid rows."""
@@ -120,6 +135,7 @@ TABLES_OF: dict[str, tuple[str, ...]] = {
     POLICY: (ALLOCATION,),
     SMDS: (SMDS_USAGE,),
     QUEUE: (QUEUE_USAGE,),
+    HEALTH: tuple(MEASURED),
 }
 
 
@@ -195,12 +211,12 @@ def merge_days(history: History, snapshot: Snapshot, days: Sequence[str]) -> Red
     """
     files = files_of_days(snapshot, days)
     dead, groups = snapshot.ledger.dead_commits, snapshot.ledger.groups
-    sums: dict[str, list[tuple[str, pa.Table]]] = {name: [] for name in (*COLUMNS, POLICIES)}
+    sums: dict[str, list[tuple[str, pa.Table]]] = {name: [] for name in (*COLUMNS, POLICIES, JUDGED)}
     merged_days = []
     for day in days:
         tables = {table: parts for (table, filed), parts in files.items() if filed == day}
         found = {
-            table: day_sums(history.place, parts, (STATES, POLICIES), dead=dead)
+            table: day_sums(history.place, parts, (STATES, POLICIES, JUDGED), dead=dead)
             for table, parts in tables.items()
         }
         if any(one is None for one in found.values()):
@@ -210,7 +226,7 @@ def merge_days(history: History, snapshot: Snapshot, days: Sequence[str]) -> Red
             for name, rows in (one or {}).items():
                 rows = named(rows, groups) if table in NAMED_LATER else rows
                 told = pc.and_(pc.not_equal(rows["qsg"], ""), pc.not_equal(rows["structure"], ""))
-                sums[POLICIES if name == POLICIES else table].append((day, rows.filter(told)))
+                sums[table if name == STATES else name].append((day, rows.filter(told)))
     try:
         statistics = {kind: merge(sums) for kind, merge in _MERGES.items()}
     except NotSummable:
@@ -309,7 +325,7 @@ def _structures(views: Sequence[tuple[str, str]]) -> str:
     state = "coupling_facility, allocated_at, size_bytes, entries_total, elements_total"
     rows = _rows(
         views, *state.split(", "), "entries_in_use", "elements_in_use", "entries_in_use_pct", "elements_in_use_pct",
-        "structure_full_count", "size_max_bytes",
+        "structure_full_count", "size_max_bytes", "entries_written", "elements_written",
     )  # fmt: skip
     return f"""\
 SELECT {_DAYS}, qsg, structure, family, {state}, {_SEEN}, {_HOURS},
@@ -317,7 +333,8 @@ SELECT {_DAYS}, qsg, structure, family, {state}, {_SEEN}, {_HOURS},
   max(entries_in_use_pct) AS entries_pct_peak, max(elements_in_use_pct) AS elements_pct_peak,
   max(CASE WHEN entries_in_use < {ENTRIES_SHIFT // 2} AND elements_in_use < {ENTRIES_SHIFT}
     THEN entries_in_use * {ENTRIES_SHIFT} + elements_in_use END) AS fullest,
-  try_sum(structure_full_count) AS full_count, max(size_max_bytes) AS size_max_bytes
+  try_sum(structure_full_count) AS full_count, max(size_max_bytes) AS size_max_bytes,
+  try_sum(entries_written) AS entries_written, try_sum(elements_written) AS elements_written
 FROM {rows}
 GROUP BY filed_on, told_of, qsg, structure, family, {state}"""  # noqa: S608
 
@@ -382,11 +399,73 @@ FROM (SELECT *, min(family) OVER (PARTITION BY filed_on, qsg, structure, queue, 
 GROUP BY {queue}"""  # noqa: S608
 
 
+def _health(views: Sequence[tuple[str, str]]) -> str:
+    """Return the SQL for the health of structures: each row is judged by each guideline that applies to it."""
+    judged = "\n  UNION ALL\n".join(
+        _judged(table, [view for view in views if view[0] == table])
+        for table in MEASURED
+        if any(view[0] == table for view in views)
+    )
+    value = (
+        f"least(scale * part * {WORST_UNIT} DIV greatest(whole, 1), {LARGEST_WORST}) * {TIME_SHIFT} "
+        f"+ least(greatest(end_us DIV 1000000, 0), {LAST_SECOND})"
+    )
+    keys_of = "qsg, structure, measure, reporter, coupling_facility, queue"
+    return f"""\
+SELECT {_DAYS}, {keys_of}, {_SEEN},
+  sum(is_judged) AS intervals, sum(is_judged * is_not_good) AS above_good, sum(is_judged * is_above) AS above_limit,
+  max(CASE WHEN is_judged = 1 THEN {value} END) AS worst
+FROM (
+  SELECT *, CAST(whole + CASE WHEN adds_part THEN part ELSE 0 END >= least_requests AS BIGINT) AS is_judged,
+    CAST(scale * part > limit_ * whole AS BIGINT) AS is_above,
+    CAST(CASE WHEN good IS NULL THEN scale * part > limit_ * whole ELSE scale * part >= good * whole END AS BIGINT)
+      AS is_not_good
+  FROM (
+{judged}
+  )
+  WHERE part IS NOT NULL AND whole IS NOT NULL AND reporter IS NOT NULL
+)
+GROUP BY filed_on, told_of, {keys_of}"""  # noqa: S608
+
+
+def _judged(table: str, views: Sequence[tuple[str, str]]) -> str:
+    """Return the SQL that makes a row for each measure of a row of the history, with the numbers of its guideline."""
+    lines = []
+    for each in MEASURED[table]:
+        limits = each.limits
+        of_family = f"family = {FAMILIES.index(each.family)}"
+        parts, wholes = (" + ".join(map(_plausible, names)) or "1" for names in (each.parts, each.wholes))
+        lines.append(
+            f"'{each.measure}', {each.reporter}, CASE WHEN {of_family} THEN {parts} END, CAST({wholes} AS BIGINT), "
+            f"CAST({limits.scale} AS BIGINT), CAST({limits.limit} AS BIGINT), "
+            f"CAST({'NULL' if limits.good is None else limits.good} AS BIGINT), CAST({limits.least} AS BIGINT), "
+            f"{str(limits.adds_part).lower()}"
+        )
+    names = dict.fromkeys(
+        (*columns_of(table), *(name for name in ("coupling_facility", "queue") if name in COLUMNS[table]))
+    )
+    place = ", ".join(
+        name if name in names else f"CAST(NULL AS STRING) AS {name}"
+        for name in ("coupling_facility", "queue")
+    )
+    stacked = ", ".join(lines)
+    return f"""\
+    SELECT filed_on, told_of, qsg, structure, start_us, end_us, simulated, {place},
+      stack({len(lines)}, {stacked})
+        AS (measure, reporter, part, whole, scale, limit_, good, least_requests, adds_part)
+    FROM {_rows(views, *names)}"""  # noqa: S608
+
+
+def _plausible(name: str) -> str:
+    return f"CASE WHEN {name} BETWEEN 0 AND {LARGEST} THEN {name} END"
+
+
 _QUERIES: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {
     STRUCTURE: _structures,
     POLICY: _policies,
     SMDS: _data_sets,
     QUEUE: _queues,
+    HEALTH: _health,
 }
 
 
@@ -468,6 +547,13 @@ def _merge_queues(sums: _Sums) -> pa.Table:
     return _kept(QUEUE, rows, keys(QUEUE), _figures(QUEUE, depth_peak="depth_max"))
 
 
+def _merge_health(sums: _Sums) -> pa.Table:
+    rows = _together(sums[JUDGED])
+    if rows is None:
+        return kept_schema(HEALTH).empty_table()
+    return _kept(HEALTH, rows, keys(HEALTH), _figures(HEALTH))
+
+
 def _with_columns(rows: pa.Table, schema: pa.Schema, figures: Mapping[str, tuple[str, str]]) -> pa.Table:
     """Add the figures that no file of these days has, as unknown."""
     for name, (statistic, _) in figures.items():
@@ -481,4 +567,5 @@ _MERGES: dict[str, Callable[[_Sums], pa.Table]] = {
     POLICY: _merge_policies,
     SMDS: _merge_data_sets,
     QUEUE: _merge_queues,
+    HEALTH: _merge_health,
 }

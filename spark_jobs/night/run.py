@@ -33,10 +33,11 @@ from spark_jobs.night.daily import Daily, DailySnapshot, Filed
 from spark_jobs.night.facts import by_structure
 from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, findings_of
 from spark_jobs.night.forecasts import Task, forecast_all
+from spark_jobs.night.health import health_of
 from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
 from spark_jobs.night.progress import Progress, Watch
 from spark_jobs.night.reduce import Reduced, files_of_days, merge_days, reduce_days
-from spark_jobs.night.statistics import POLICY, QUEUE, REDUCTION, SMDS, STRUCTURE
+from spark_jobs.night.statistics import HEALTH, POLICY, QUEUE, REDUCTION, SMDS, STRUCTURE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +60,13 @@ MERGED_DAYS = 31
 """The number of days whose sums are merged and stored at once."""
 ATTEMPTS = 5
 """The number of attempts, because another run may replace days of this run with those of another version."""
-WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
+WORDS = {
+    STRUCTURE: "structures",
+    POLICY: "policies",
+    SMDS: "data sets",
+    QUEUE: "queues",
+    HEALTH: "health of structures",
+}
 
 MakeSession = Callable[[int], "SparkSession"]
 """A function that starts Spark for a number of rows of the history."""
@@ -129,6 +136,7 @@ def night(
     with progress.stage("scoring", f"{len(facts.past_forecasts)} past forecasts"):
         scores = _scores(collected, facts)
     states = _states(collected, limits, plans, forecasts)
+    healths = health_of(kept, states, facts)
     return NightlyResult(
         schema=SCHEMA,
         history=shown(history_url),
@@ -145,7 +153,8 @@ def night(
         mixes=tuple(mixes),
         forecasts=tuple(forecasts),
         scores=tuple(scores),
-        findings=tuple(findings_of(states, facts)),
+        findings=tuple(findings_of(states, facts, healths)),
+        health=tuple(healths),
         days=tuple(map(dt.date.fromisoformat, sorted(days))),
         published=published,
         daily=tuple(daily),

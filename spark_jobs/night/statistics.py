@@ -12,11 +12,12 @@ from typing import Literal
 
 import pyarrow as pa
 
-REDUCTION = 1
+REDUCTION = 2
 """The version of the rules and columns; a new one causes every day to be reduced again."""
 
-STRUCTURE, POLICY, SMDS, QUEUE, LEDGER = "structure", "policy", "smds", "queue", "ledger"
-KINDS = (STRUCTURE, POLICY, SMDS, QUEUE)
+STRUCTURE, POLICY, SMDS, QUEUE, HEALTH = "structure", "policy", "smds", "queue", "health"
+KINDS = (STRUCTURE, POLICY, SMDS, QUEUE, HEALTH)
+LEDGER = "ledger"
 
 INSTANT = pa.timestamp("us", tz="UTC")
 LONG, INT, DOUBLE, STRING, DATE = pa.int64(), pa.int32(), pa.float64(), pa.string(), pa.date32()
@@ -77,6 +78,8 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         Statistic("fullest", LONG, "fullest", "entries x 2^32 + elements in use at the observation with the most entries"),
         Statistic("full_count", LONG, "sum", "how often it was found full"),
         Statistic("size_max_bytes", LONG, "max", "largest size to which it may grow"),
+        Statistic("entries_written", LONG, "sum", "entries that were written with data"),
+        Statistic("elements_written", LONG, "sum", "elements of these entries"),
     ),
     POLICY: (
         _key("day", DATE, "UTC day"),
@@ -115,6 +118,20 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         Statistic("persistent_puts", LONG, "sum", "of the puts, persistent ones"),
         Statistic("puts_to_waiting_getter", LONG, "sum", "of the puts, those that used no storage"),
         Statistic("depth_peak", LONG, "max", "highest depth"),
+    ),
+    HEALTH: (
+        _key("day", DATE, "UTC day"),
+        _key("qsg", STRING, "queue-sharing group"),
+        _key("structure", STRING, "structure as MQ names it"),
+        _key("measure", STRING, "measure of planner_core.health"),
+        _key("reporter", STRING, "queue manager or system whose records have the figures"),
+        _key("coupling_facility", STRING, "coupling facility, for figures of RMF"),
+        _key("queue", STRING, "queue, for figures of tasks"),
+        *_SEEN,
+        Statistic("intervals", LONG, "sum", "rows with enough requests to be judged"),
+        Statistic("above_good", LONG, "sum", "those that are not good"),
+        Statistic("above_limit", LONG, "sum", "those above the limit"),
+        Statistic("worst", LONG, "max", "highest value of a judged row in hundredths x 2^32 + the second in which its interval ended"),
     ),
 }  # fmt: skip
 

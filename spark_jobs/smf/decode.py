@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from planner_core.contracts.ingest import Quarantine
-from planner_core.contracts.smf import SECTIONS
+from planner_core.contracts.smf import RECORDS, SECTIONS
 from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.errors import BrokenChain
 from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
@@ -48,20 +48,13 @@ __all__ = [
     "schema",
 ]
 
-TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
+TABLES = ("qest", "qesd", "qqst", "qcct", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
 """The tables that are returned: section r744 has four."""
 
 Columns = Mapping[str, Sequence[str]]
 """Table -> the requested columns, including common ones; a table that is not listed returns all of its columns."""
 
 
-_RECORDS = {
-    "qest": ("115-2",),
-    "qesd": ("115-2",),
-    "qqst": ("115-216",),
-    "wq": ("116-1", "116-2"),
-    "r744": ("74-4",),
-}
 _R744 = tuple(table for table in TABLES if table.startswith("r744"))
 BLOCK_WORDS = "BDW"
 
@@ -80,7 +73,7 @@ class _Decoder:
         self.sections = tuple(section for section in SECTIONS if section in sections)
         self.columns = dict(columns or {})
         self.only_shared = only_shared
-        self.wanted = {kind for section in self.sections for kind in _RECORDS[section]}
+        self.wanted = {kind for section in self.sections for kind in RECORDS[section]}
 
     def empty(self, start: int) -> RangeResult:
         """Return an empty result."""
@@ -126,6 +119,9 @@ class _Decoder:
             records = self._records(batch, members["115-216"])
             made = mq.decode_115_216(records, columns=self.columns, only_shared=self.only_shared)
             self._collect(result, records, made)
+        if "115-231" in members:
+            records = self._records(batch, members["115-231"])
+            self._collect(result, records, mq.decode_115_231(records, columns=self.columns))
         tasks = [members[kind] for kind in ("116-1", "116-2") if kind in members]
         if tasks:
             records = self._records(batch, np.logical_or.reduce(tasks))

@@ -15,7 +15,15 @@ from typing import Any
 
 from spark_jobs.smf.careful import BDW, FIRST, LAST, MIDDLE, RDW, RDW_WORD, SHORTEST_SEGMENT, WHOLE
 from spark_jobs.smf.layouts import FieldLayout, Layout, layout
-from spark_jobs.smf.mq import QWHC_BYTES, QWHS_BYTES, QWHS_SHORT_BYTES, QWHX_BYTES, QWHX_FLAG, TRIPLETS_AT
+from spark_jobs.smf.mq import (
+    CLOCK_DURATIONS,
+    QWHC_BYTES,
+    QWHS_BYTES,
+    QWHS_SHORT_BYTES,
+    QWHX_BYTES,
+    QWHX_FLAG,
+    TRIPLETS_AT,
+)
 from spark_jobs.smf.rmf import PRODUCT_BYTES
 from spark_jobs.smf.wire import STCK_SHIFT, UNIX_EPOCH_STCK_US
 
@@ -184,11 +192,12 @@ _PLAIN_SECTIONS: dict[str, dict[int, tuple[str, int]]] = {
     "115-1": {8: ("", 80), 9: ("QSST", 72), 11: ("QJST", 576)},
     "115-2": {1: ("QMST", 328), 2: ("QIST", 80), 4: ("QLST", 32), 5: ("Q5ST", 672), 7: ("QTST", 96)},
     "115-216": {},
+    "115-231": {},
     "116-1": {},
     "116-2": {},
 }
 """Sections that are not decoded: triplet -> name and length."""
-_TRIPLETS = {"115-1": 12, "115-2": 9, "115-216": 2, "116-1": 4, "116-2": 3}
+_TRIPLETS = {"115-1": 12, "115-2": 9, "115-216": 2, "115-231": 5, "116-1": 4, "116-2": 3}
 _WTAS_BYTES = 2344
 _QEST_BYTES = 4104
 
@@ -200,7 +209,7 @@ def mq_record(
     *,
     lengths: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Return one record 115-1, 115-2, 115-216, 116-1 or 116-2 from rows by table: qest, qesd, qqst, wq.
+    """Return one record 115-1, 115-2, 115-216, 115-231, 116-1 or 116-2 from rows by table: qest, qesd, qqst, qcct, wq.
 
     The identity of the task (WTID) is taken from the first row of wq, or from rows of `wtid`; in 116-1, the interval of the
     header is that of the task. `lengths` gives the lengths of sections in another release.
@@ -259,7 +268,7 @@ def _product_section(kind: str, header: Header) -> bytes:
         # QWHSTIME is local time, unlike the values of the hardware clock.
         offset_us = header.utc_offset_minutes * 60_000_000
         made[36:44] = _U8.pack(stck(header.end_us - header.interval_us + offset_us))
-        made[44:52] = _U8.pack(header.interval_us)
+        made[44:52] = _U8.pack(header.interval_us << (STCK_SHIFT if kind in CLOCK_DURATIONS else 0))
     if is_accounting:
         made += _U2.pack(QWHC_BYTES) + bytes(QWHC_BYTES - 2)
     if header.qsg is not None:

@@ -1,4 +1,4 @@
-"""One pass over a dump: its hash, its records by type, and the starts of tasks."""
+"""One pass over a dump: its hash, its records by type, the starts of tasks, and the groups of queue managers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spark_jobs.smf import rmf
+from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.careful import DEEP
 from spark_jobs.smf.framing import detect_file, open_source
 from spark_jobs.smf.records import Records
@@ -27,6 +27,7 @@ SUBTYPES_FLAG = 0x40
 HAS_SUBTYPE_BYTES = 24
 NO_SUBTYPE = 0xFFFF
 KIND_74_4 = 74 << 16 | 4
+KIND_115_231 = 115 << 16 | 231
 PATIENCE_RECORDS = 4096
 """The number of records after which the missing pieces of a broken record are no longer expected."""
 READ_BYTES = 2**20
@@ -57,7 +58,10 @@ def index_dump(
     progress: Progress | None = None,
     limits: UnpackLimits | None = None,
 ) -> DumpIndex:
-    """Return the index of a dump from one pass: hash, framing, records by type, and the starts of tasks.
+    """Return the index of a dump from one pass: hash, framing, records by type, starts of tasks, and groups.
+
+    The groups are known before any row is made, because a channel initiator writes its records after those of its queue
+    manager.
 
     A task may begin at a record from which six consecutive records follow, and never between the pieces of a broken
     record.
@@ -69,6 +73,7 @@ def index_dump(
     framing = detect_file(path)
     size = Path(path).stat().st_size
     counts: dict[str, int] = {}
+    groups: set[tuple[str, str, str]] = set()
     with _Hashed(path) as file:
         walk = Walk(open_source(file, framing=framing, limits=limits), blocked=framing.endswith("bdw"))
         # A gzip file cannot be read from the middle, so it has only one split.
@@ -79,6 +84,8 @@ def index_dump(
                 *(part.tolist() for part in np.unique(kinds, return_counts=True)), strict=True
             ):
                 counts[kind_of(kind)] = counts.get(kind_of(kind), 0) + count
+            if kind_of(KIND_115_231) in counts:
+                groups |= _groups(batch, kinds)
             splits.add(batch, kinds)
             if progress is not None:
                 progress(min(file.tell(), size), size)
@@ -91,7 +98,36 @@ def index_dump(
             splits=tuple(splits.found),
             counts=dict(sorted(counts.items())),
             content_bytes=walk.end,
+            groups=tuple(sorted(groups)),
         )
+
+
+def _groups(batch: Batch, kinds: Ints) -> set[tuple[str, str, str]]:
+    """Return the groups that the channel initiators' records in a batch name: system, queue manager, group."""
+    chosen: Ints = np.flatnonzero(kinds == KIND_115_231)
+    if not len(chosen):
+        return set()
+    columns = ("system_id", "queue_manager", "chinit_qsg")
+    found = mq.decode_115_231(_records(batch, chosen), columns={"qcct": columns})
+    return {
+        (row["system_id"] or "", row["queue_manager"] or "", row["chinit_qsg"])
+        for table in found.values()
+        for row in table.to_pylist()
+        if row["chinit_qsg"]
+    }
+
+
+def _records(batch: Batch, chosen: Ints) -> Records:
+    """Return the chosen records of a batch, numbered as in the batch."""
+    return Records(
+        batch.data,
+        batch.starts[chosen],
+        batch.lengths[chosen],
+        batch.extents[chosen],
+        batch.offsets[chosen],
+        chosen,
+        "",
+    )
 
 
 class _Hashed(io.RawIOBase):
@@ -159,15 +195,7 @@ class _Splits:
         chosen: Ints = np.flatnonzero(kinds == KIND_74_4)
         if not len(chosen):
             return []
-        records = Records(
-            batch.data,
-            batch.starts[chosen],
-            batch.lengths[chosen],
-            batch.extents[chosen],
-            batch.offsets[chosen],
-            chosen,
-            "",
-        )
+        records = _records(batch, chosen)
         found = np.flatnonzero(rmf.is_piece(records))
         return [
             (int(chosen[i]), batch.data[records.starts[i] : records.starts[i] + records.lengths[i]].tobytes())

@@ -1,4 +1,4 @@
-"""MQ's records: statistics 115-2 and 115-216, accounting 116-1 and 116-2."""
+"""MQ's records: statistics 115-2, 115-216 and 115-231, accounting 116-1 and 116-2."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ WTAS_INTERVAL_AT = 664
 LONGEST_INTERVAL_US = 400 * 24 * 3600 * 1_000_000
 """The longest plausible interval, which is more than a year; a longer one means a damaged value."""
 
+CLOCK_DURATIONS = ("115-231",)
+"""Records whose QWHSDURN has the unit of the hardware clock; it has microseconds in the others."""
+
 BATCHES = dict[str, pa.RecordBatch]
 
 
@@ -60,6 +63,15 @@ def decode_115_216(records: Records, *, columns: Mapping[str, Sequence[str]], on
         rows = rows.take(_has_name(rows, section, "cf_structure"))
     made: BATCHES = {}
     _add(made, "qqst", heads, rows, columns)
+    return made
+
+
+def decode_115_231(records: Records, *, columns: Mapping[str, Sequence[str]]) -> BATCHES:
+    """Return the rows of QCCT in 115-231 records."""
+    heads = _Heads(records, "115-231")
+    rows = heads.section(layout("qcct"))
+    made: BATCHES = {}
+    _add(made, "qcct", heads, rows.take(records.sound[rows.record]), columns)
     return made
 
 
@@ -122,6 +134,8 @@ class _Heads:
             self.times = Times(local, minutes, zeros, zeros, zeros, zeros, zeros.astype(np.bool_))
             return
         length = wire.unsigned(qwhs, 44, 8)
+        if self.kinds[0] in CLOCK_DURATIONS:
+            length >>= wire.STCK_SHIFT
         begin_local = wire.stck_unix_us(qwhs, 36)
         records.reject((length < 0) | (length > LONGEST_INTERVAL_US), "the interval is longer than a year")
         # QWHSTIME is local time, so the start is calculated from the end and the length, which are not.

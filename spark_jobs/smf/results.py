@@ -131,6 +131,8 @@ class DumpIndex:
     content_bytes: int
     """The decompressed size of the dump, to which all accounts add up; equal to size_bytes if the dump is not
     compressed."""
+    groups: tuple[tuple[str, str, str], ...] = ()
+    """The queue-sharing groups that records of channel initiators name: system, queue manager, group."""
 
     def ranges(self) -> list[tuple[Split, int]]:
         """Return the start of each task, and the offset at which the next task takes over."""
@@ -147,4 +149,5 @@ class DumpIndex:
         found = json.loads(text)
         # asdict converted the splits to dictionaries.
         found["splits"] = tuple(Split(**split) for split in found["splits"])
+        found["groups"] = tuple((system, manager, group) for system, manager, group in found["groups"])
         return cls(**found)

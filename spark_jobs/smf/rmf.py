@@ -133,7 +133,8 @@ def decode_74_4(
     has_facility = np.zeros(len(records), dtype=np.bool_)
     has_facility[facility.record] = True
     records.reject(~has_facility, "section R744FLCF is missing")
-    failed = _failed_checks(requests) | ~_is_known_name(requests, 16)
+    lacks_statistics = _lacks_statistics(len(records), facility)
+    failed = _failed_checks(requests, unchecked=lacks_statistics) | ~_is_known_name(requests, 16)
     check = LayoutCheck(len(requests), int(failed.sum()))
     records.reject_by_rows(requests, failed, "impossible values in R744SREQ: see the self-checks")
     records.reject_by_rows(
@@ -144,7 +145,7 @@ def decode_74_4(
     for table in tables:
         wanted = plan(table, columns.get(table))
         if table == "r744_structure":
-            batch = _structures(heads, structures, requests, wanted, facility)
+            batch = _structures(heads, structures, requests, wanted, facility, lacks_statistics)
         else:
             rows = sections[table].take(records.sound[sections[table].record])
             found = columns_of(rows, wanted.fields.get(table, ())) if len(rows) else {}
@@ -154,8 +155,20 @@ def decode_74_4(
     return made, check
 
 
-def _failed_checks(requests: Rows) -> Mask:
-    """Return the rows that violate a rule that holds if the layout is right (smf-records.md, self-checks)."""
+def _lacks_statistics(records: int, facility: Rows) -> Mask:
+    """Return which records have no statistics of the coupling facility, because another system gathers them (R744FNOHW)."""
+    flag = next(field for field in layout("r744_cf").fields if field.column == "lacks_statistics")
+    flags = cut(facility.data, facility.positions + flag.offset, flag.size)[:, 0]
+    lacks = np.zeros(records, dtype=np.bool_)
+    lacks[facility.record] = (flags & flag.mask) != 0
+    return lacks
+
+
+def _failed_checks(requests: Rows, *, unchecked: Mask) -> Mask:
+    """Return the rows that violate a rule that holds if the layout is right (smf-records.md, self-checks).
+
+    Sizes and entries of records in `unchecked` are not compared, because they are not valid.
+    """
     if not len(requests):
         return np.zeros(0, dtype=np.bool_)
     section = layout("r744_sreq")
@@ -169,11 +182,11 @@ def _failed_checks(requests: Rows) -> Mask:
     is_list = (kind == UNSERIALIZED_LIST) | (kind == SERIALIZED_LIST)
     failed = requests.lengths < section.minimum_bytes
     failed |= (kind < UNSERIALIZED_LIST) | (kind > CACHE)
-    failed |= is_list & (value("elements_in_use") > value("elements_total"))
-    failed |= is_list & (value("entries_in_use") > value("entries_total"))
-    failed |= (value("size_min_bytes") > value("size_bytes")) | (
-        value("size_bytes") > value("size_max_bytes")
-    )
+    is_checked = ~unchecked[requests.record]
+    failed |= is_checked & is_list & (value("elements_in_use") > value("elements_total"))
+    failed |= is_checked & is_list & (value("entries_in_use") > value("entries_total"))
+    failed |= is_checked & (value("size_min_bytes") > value("size_bytes"))
+    failed |= is_checked & (value("size_bytes") > value("size_max_bytes"))
     for offset in FLOATS_AT:
         count = wire.hexadecimal_float(matrix, offset)
         failed |= (count < 0) | (count > LARGEST_COUNT) | (count != np.floor(count))
@@ -192,9 +205,17 @@ def _is_known_name(rows: Rows, width: int) -> Mask:
 
 
 def _structures(
-    heads: Heads, structures: Rows, requests: Rows, wanted: Plan, facility: Rows
+    heads: Heads,
+    structures: Rows,
+    requests: Rows,
+    wanted: Plan,
+    facility: Rows,
+    lacks_statistics: Mask,
 ) -> pa.RecordBatch | None:
-    """Return the master gatherer's sections on structures, joined with the requests by record, name and instance."""
+    """Return the master gatherer's sections on structures, joined with the requests by record, name and instance.
+
+    Fields that need statistics of the coupling facility are null in records that lack them: their values would be wrong.
+    """
     sound = heads.records.sound
     structures = structures.take(sound[structures.record])
     requests = requests.take(sound[requests.record])
@@ -218,6 +239,11 @@ def _structures(
         fields = [field for field in layout(layout_id).fields if field.column in names]
         if len(rows):
             found = columns_of(rows, fields)
+            lacks = pa.array(lacks_statistics[rows.record])
+            for field in fields:
+                if field.needs_statistics and lacks.true_count:
+                    column = found[field.column]
+                    found[field.column] = pc.if_else(lacks, pa.scalar(None, column.type), column)
             chosen = pa.array(np.where(index < 0, 0, index), mask=index < 0)
             taken = {name: column.take(chosen) for name, column in found.items()}
         else:

@@ -64,6 +64,7 @@ TABLE_LAYOUTS: dict[str, tuple[str, ...]] = {
     "qest": ("qest",),
     "qesd": ("qesd",),
     "qqst": ("qqst",),
+    "qcct": ("qcct",),
     "wq": ("wtid", "wq"),
     "r744_structure": ("r744_product", "r744_cf", "r744_qsds", "r744_sreq"),
     "r744_storage": ("r744_product", "r744_cf", "r744_storage"),
@@ -78,7 +79,7 @@ _CF_COLUMNS_ELSEWHERE = ("coupling_facility",)
 
 def extra_columns(table: str) -> tuple[CommonColumn, ...]:
     """Return the columns that only some tables have in addition to the common ones."""
-    return (INTERVAL_START_LOCAL,) if table in ("qest", "qesd", "qqst") else ()
+    return (INTERVAL_START_LOCAL,) if table in ("qest", "qesd", "qqst", "qcct") else ()
 
 
 @cache

@@ -25,7 +25,7 @@
     mine.querySelector(":scope > .wrong")?.remove();
     const wrong = theirs.querySelector(":scope > .wrong");
     if (wrong) mine.querySelector(":scope > .box").after(wrong);
-    const [input, other] = [mine.querySelector("input"), theirs.querySelector("input")];
+    const [input, other] = [mine, theirs].map((each) => each.querySelector("input, textarea"));
     for (const name of ["aria-invalid", "aria-describedby"]) {
       const value = other.getAttribute(name);
       if (value === null) input.removeAttribute(name);

@@ -38,9 +38,13 @@ FILES = {
     "/usage.csv",
     "/forecasts.csv",
     "/curves.csv",
+    "/sizing-points.csv",
+    "/sizing-points/template.csv",
+    "/sizing-points/advice.txt",
     "/nights.csv",
     "/plans/{name}/scenarios.csv",
     "/usage/{qsg}/{structure}/usage.csv",
+    "/usage/{qsg}/{structure}/health.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
     "/curves/{version}/points.csv",
@@ -52,6 +56,7 @@ FILES = {
     "/sign-in/oidc/sign-out",
     "/forecasts/{qsg}/{structure}/forecast.csv",
     "/whatif/filling",
+    "/whatif/survival",
     "/whatif/thresholds",
 }
 """Addresses of downloads and redirects, which are not pages."""
@@ -62,9 +67,11 @@ MEASURED = {
     "/usage/{qsg}/{structure}",
     "/usage/{qsg}/{structure}/queue",
     "/curves/{version}",
+    "/sizing-points/fit",
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
     "/plans/{name}/versions/{number}/structures/{structure}/filling",
+    "/plans/{name}/versions/{number}/structures/{structure}/survival",
     "/plans/{name}/versions/{number}/structures/{structure}/thresholds",
     "/plans/{name}/scenarios",
     "/plans/{name}/scenarios/new",
@@ -111,10 +118,17 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/new-upload": ("/new-upload",),
     "/qsg-map": ("/qsg-map",),
     "/upload-files": ("/upload-files",),
+    "/collection-kit": (
+        "/collection-kit",
+        "/collection-kit?systems=SYSA&queue_managers=CSQ1",
+        "/collection-kit?interval=7",
+    ),
     "/usage": ("/usage",),
     "/forecasts": ("/forecasts",),
     "/curves": ("/curves",),
     "/cf-levels": ("/cf-levels",),
+    "/sizing-points": ("/sizing-points",),
+    "/sizing-points/add": ("/sizing-points/add",),
     "/nights": ("/nights",),
     "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
     "/events/read": ("/events/read", "/events/read?example=three-members"),
@@ -558,6 +572,16 @@ def submit_empty_group_map(page: Page) -> None:
     expect(page.get_by_text("Enter the group, or select that the queue manager is in none.")).to_be_visible()
 
 
+def write_kit(page: Page) -> None:
+    tab_to(page, page.get_by_label("Systems"))
+    page.keyboard.type("SYSA")
+    page.keyboard.press("Enter")
+    heading(page, "Collection kit")
+    tab_to(page, page.get_by_role("main").locator("summary", has_text="SMFDP-SYSA.jcl"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="SMF data sets of system SYSA")).to_contain_text("PGM=IFASMFDP")
+
+
 def go_to_uploads(page: Page) -> None:
     press(page, "link", "Upload a dump")
     heading(page, "Uploads")
@@ -574,6 +598,21 @@ def enter_cfcc_level(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("Removed.")
 
 
+def open_sizing_form(page: Page) -> None:
+    press(page, "link", "Add points")
+    heading(page, "Add sizing points")
+
+
+def enter_sizing_answer(page: Page) -> None:
+    for label, text in (
+        ("CFCC level", "26"), ("SIZE", "200M"), ("INITSIZE", "100M"), ("Entries", "32,143"), ("Elements", "192,853"),
+    ):  # fmt: skip
+        tab_to(page, page.locator("form").last.get_by_label(label, exact=True))
+        page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Added 1 point.")
+
+
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", follow_first_action),
     "/calculator": ("/calculator", calculate),
@@ -583,10 +622,13 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/new-upload": ("/new-upload", submit_empty_upload),
     "/qsg-map": ("/qsg-map", submit_empty_group_map),
     "/upload-files": ("/upload-files", go_back_to_uploads),
+    "/collection-kit": ("/collection-kit", write_kit),
     "/usage": ("/usage", go_to_uploads),
     "/forecasts": ("/forecasts", go_to_uploads),
     "/curves": ("/curves", go_to_uploads),
     "/cf-levels": ("/cf-levels", enter_cfcc_level),
+    "/sizing-points": ("/sizing-points", open_sizing_form),
+    "/sizing-points/add": ("/sizing-points/add", enter_sizing_answer),
     "/cluster/decide": ("/cluster/decide", run_decision),
     "/cluster/load": ("/cluster/load", show_another_failure),
     "/cluster/explain": ("/cluster/explain", explain_waiting_messages),

@@ -41,7 +41,7 @@ SECTIONS = {
     "Cluster": ("clusters", "/clusters/0"),
     "ClusteredInstance": ("clusters instances", "/clusters/0/instances/0"),
     "ChannelEntry": ("clusters instances channels", "/clusters/0/instances/0/channels/0"),
-    "Acknowledgement": ("acknowledged", "/acknowledged/0"),
+    "Acknowledgment": ("acknowledged", "/acknowledged/0"),
     "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
 }
 SCHEMA = json_schema()

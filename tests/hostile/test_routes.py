@@ -58,6 +58,8 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/account/sessions/end": ("session",),
     "/account/tokens/revoke": ("token",),
     "/cf-levels/remove": ("coupling_facility",),
+    "/sizing-points/remove": ("remove",),
+    "/sizing-points/fit": ("cfcc_level", "type"),
     "/plan-preview": "/new-plan",
     "/plans/{name}/scenarios/{scenario}/edit": "/plans/SQ03/scenarios/new",
     "/plans/{name}/acknowledge": ("code", "structure", "message", "reason"),

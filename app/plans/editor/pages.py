@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -37,6 +37,7 @@ from app.plans.errors import PlanNameInvalid, PlanNotFound, plan_gone
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
+from app.web.body import DocumentFormDep
 from app.web.field_values import digits_in
 from app.web.forms import FormField, read_pairs
 from app.web.rendering import Page, render, root_path
@@ -55,13 +56,6 @@ CHECK = "check"
 """Id of the button that checks the form."""
 RESTORE = "restore"
 """The action with which the script sends a draft that the browser has kept."""
-
-
-async def _body(request: Request) -> bytes:
-    return await request.body()
-
-
-BodyDep = Annotated[bytes, Depends(_body)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +188,7 @@ def _blank_plan() -> Typed:
 
 
 @router.post("/new-plan")
-def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
+def create(request: Request, session: SessionDep, body: DocumentFormDep) -> Response:
     """Save a new plan, or carry out the action of another button."""
     asked = _unfolded(session, read_body(body))
     if asked.action != "save":
@@ -256,7 +250,7 @@ def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times
 
 
 @router.post("/plans/{name}/edit")
-def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+def save(request: Request, session: SessionDep, name: str, body: DocumentFormDep) -> Response:
     """Save a change, or carry out the action of another button."""
     asked = _unfolded(session, read_body(body))
     if asked.action == "merge":
@@ -280,7 +274,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 
 
 @router.post("/plan-preview")
-def preview(request: Request, session: SessionDep, body: BodyDep) -> Response:
+def preview(request: Request, session: SessionDep, body: DocumentFormDep) -> Response:
     """Show the result of an unsaved form, for the script that runs while the user types."""
     asked = _unfolded(session, read_body(body))
     typed = asked.typed
@@ -300,7 +294,7 @@ def preview(request: Request, session: SessionDep, body: BodyDep) -> Response:
 
 
 @router.post("/plans/{name}/take-over")
-def take_over(request: Request, name: str, body: BodyDep) -> Response:
+def take_over(request: Request, name: str, body: DocumentFormDep) -> Response:
     """Show a proposed document in the editor, as a change to the version it is based on."""
     asked = read_body(body)
     text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")

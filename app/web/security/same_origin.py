@@ -4,7 +4,9 @@ Browsers state the origin of a request, other clients do not, so no token is nee
 
 1. GET, HEAD and OPTIONS pass: they change nothing.
 2. With a Sec-Fetch-Site header, `same-origin` and `none` (typed or reloaded by the user) pass; all others are refused.
-3. Without it, an Origin header must name the host and port that the Host header names. `null` is refused.
+3. Without it, an Origin header must name the host and port that the Host header names. `null` is refused, and so is an
+   origin with http if the request uses https: anyone on the network can put a page there. The opposite passes, because a proxy
+   with TLS that is not in the settings hides that the request uses it.
 4. With neither, the client is not a browser (curl, a script) and passes: no site can make a browser omit both.
 """
 
@@ -22,8 +24,11 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def is_same_origin(*, site: str | None, origin: str | None, host: str | None) -> bool:
-    """Return whether the headers Sec-Fetch-Site, Origin and Host of a request show an allowed origin."""
+def is_same_origin(*, site: str | None, origin: str | None, host: str | None, scheme: str = "http") -> bool:
+    """Return whether the headers Sec-Fetch-Site, Origin and Host of a request show an allowed origin.
+
+    `scheme` is that of the request, as far as it is known.
+    """
     if site is not None:
         return site in ("same-origin", "none")
     if origin is None:
@@ -32,6 +37,8 @@ def is_same_origin(*, site: str | None, origin: str | None, host: str | None) ->
         source, target = urlsplit(origin), urlsplit(f"//{host}")
         # Origin omits the default port of its scheme, Host may state it.
         default = DEFAULT_PORTS.get(source.scheme)
+        if scheme == "https" and source.scheme != "https":
+            return False
         return source.hostname is not None and (source.hostname, source.port or default) == (
             target.hostname,
             target.port or default,
@@ -54,7 +61,10 @@ class SameOrigin:
         request = Request(scope)
         headers = request.headers
         if is_same_origin(
-            site=headers.get("sec-fetch-site"), origin=headers.get("origin"), host=headers.get("host")
+            site=headers.get("sec-fetch-site"),
+            origin=headers.get("origin"),
+            host=headers.get("host"),
+            scheme=scope["scheme"],
         ):
             await self.app(scope, receive, send)
             return

@@ -41,6 +41,7 @@ LAYOUT_IDS = (
     "qest",
     "qesd",
     "qqst",
+    "qcct",
     "wq",
     "wtid",
     "r744_product",
@@ -70,6 +71,8 @@ class FieldLayout(_Strict):
     none: int | None = None
     """The value that means a missing value."""
     values: dict[str, str] = {}
+    needs_statistics: bool = False
+    """Whether the field is valid only in records with statistics of the coupling facility (R744FNOHW)."""
     unit: str = ""
     meaning: str
     formatter: str = ""

@@ -19,6 +19,8 @@ from sqlalchemy import URL, text
 
 from app.accounts import attempts, oidc_provider, users
 from app.accounts.oidc_provider import Provider
+from app.audit.filters import AuditFilter
+from app.audit.service import each_entry
 from app.clock import utc_now
 from app.database.engine import Database
 from app.main import create_app
@@ -253,6 +255,8 @@ def test_disabled_user_is_refused(browser: Browser, app: FastAPI) -> None:
     with database.session(writes=True) as session:
         users.disable(session, users.get(session, "alice"), utc_now())
     assert "is disabled" in refused(browser, browser.sign_in())
+    entry = list(each_entry(app.state.database, AuditFilter(action="session.sign-in-failed")))[-1]
+    assert entry.details["reason"] == "user disabled"
 
 
 def test_confirmation_of_the_sign_in_asks_the_provider_to_sign_in_again(browser: Browser) -> None:
@@ -746,13 +750,16 @@ def test_wrong_secret_of_the_client_gives_a_page(provider: OpenIdProvider, tmp_p
         browser.close()
 
 
-def test_children_get_the_same_settings(
+def test_jobs_get_the_same_settings_without_the_secret_of_the_client(
     provider: OpenIdProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = settings_for(provider, tmp_path)
+    assert given.oidc_client_secret
+    monkeypatch.setenv("CFPLAN_OIDC_CLIENT_SECRET", given.oidc_client_secret)
+    assert CLIENT_SECRET not in str(given.as_environment())
     for name, value in given.as_environment().items():
         monkeypatch.setenv(name, value)
-    assert Settings().model_copy(update={"data_dir": given.data_dir}) == given
+    assert Settings() == given.model_copy(update={"data_dir": Settings().data_dir, "oidc_client_secret": ""})
 
 
 def test_secret_is_not_shown_with_the_settings(provider: OpenIdProvider, tmp_path: Path) -> None:

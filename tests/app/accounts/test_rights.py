@@ -37,13 +37,13 @@ CALCULATIONS = (
     *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook")),
     *(
         f"POST /api/v1/{kind}"
-        for kind in ("lint", "merge", "diff", "plan-from-running", "usage/plan-document")
+        for kind in ("lint", "merge", "diff", "plan-from-running", "other-structures", "usage/plan-document")
     ),
     *(f"POST /api/v1/events/{kind}" for kind in ("simulate", "read", "advise", "rates")),
     *(f"POST /api/v1/cluster/{kind}" for kind in ("decide", "load", "explain")),
     *(
         f"POST /api/v1/whatif/{kind}"
-        for kind in ("filling", "thresholds", "recovery", "smds-job", "cf-loss", "upgrade")
+        for kind in ("filling", "survival", "thresholds", "recovery", "smds-job", "cf-loss", "upgrade")
     ),
     *(f"POST /{kind}" for kind in ("lint", "merge", "running", "plan-from-running", "plan-preview")),
     *(f"POST /events/{kind}" for kind in ("simulate", "read")),
@@ -89,6 +89,14 @@ OF_PLANNERS = (
     "GET /usage/{qsg}/plan/into/{name}",
     "POST /usage/{qsg}/plan/into/{name}",
     "POST /cf-levels",
+    "GET /sizing-points/add",
+    "POST /sizing-points",
+    "POST /sizing-points/one",
+    "POST /sizing-points/remove",
+    "POST /sizing-points/fit",
+    "POST /api/v1/sizing-points",
+    "POST /api/v1/sizing-points/fit",
+    "DELETE /api/v1/sizing-points/{number}",
     "POST /cf-levels/remove",
     "POST /api/v1/plans/{name}/versions/{number}/approval",
     "DELETE /api/v1/plans/{name}/versions/{number}/approval",

@@ -15,6 +15,7 @@ from app.accounts import attempts, sessions, users
 from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
 from app.accounts.models import SignInAttempts, UserSession
 from app.accounts.passwords import Passwords
+from app.accounts.sessions import CLOCK_TOLERANCE
 from app.clock import utc_now
 from tests.app.accounts.support import (
     COOKIE,
@@ -224,6 +225,27 @@ def test_session_in_use_ends_after_its_longest_time(site: FastAPI) -> None:
     browser = signed_in(site, "planner")
     move_back(site, expires_at=timedelta(seconds=1))
     assert browser.get("/plans").status == 303
+
+
+@pytest.mark.parametrize("name", ["created_at", "confirmed_at", "last_used_at"])
+def test_session_from_the_future_is_refused_beyond_the_tolerance(site: FastAPI, name: str) -> None:
+    browser = signed_in(site, "planner")
+    move_back(site, **{name: -CLOCK_TOLERANCE + timedelta(minutes=1)})
+    assert browser.get("/plans").status == 200
+    move_back(site, **{name: -CLOCK_TOLERANCE - timedelta(minutes=1)})
+    assert browser.get("/plans").status == 303
+    signed_in(site, "viewer")  # removes it
+    with site.state.database.session(writes=False) as session:
+        assert session.scalar(select(func.count()).select_from(UserSession)) == 1
+
+
+def test_stored_description_of_a_browser_is_short_printable_ascii(site: FastAPI) -> None:
+    browser = Browser(site)
+    browser.agent = "Moz\x7filla/5.0\t\x85 \xa0\xff <b>" + "x" * 9_000
+    assert browser.sign_in("planner").status == 303
+    with site.state.database.session(writes=False) as session:
+        client = session.execute(select(UserSession.client)).scalar_one()
+    assert client == "Moz illa/5.0 <b>" + "x" * 184
 
 
 def test_expired_sessions_are_removed_at_the_next_sign_in(site: FastAPI) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
+from sqlalchemy.orm import Session
 
 from app.audit.filters import AuditFilter
 from app.audit.service import Entry, each_entry
 from app.cli import main
-from app.main import create_app
-from app.settings import Settings, SettingsInvalid
+from app.plans import release, service
+from app.plans.stored import StoredVersion
+from app.settings import SettingsInvalid, read_settings
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import Browser, add_token, add_user, app_with_accounts, bearer, signed_in
 from tests.app.web.support import SQ03, Answer, assert_problem, call, get, send_json
@@ -102,6 +105,26 @@ def test_merge_of_a_stored_plan_needs_the_approval(site: FastAPI) -> None:
     assert (entry.action, entry.object_name, entry.details["kind"]) == ("text.shown", "SQ03", "merged policy")
     assert browser.post("/merge", **{"plan": "SQ03", "policy": policy, "as": "file"}).status == 200
     assert [each.action for each in trail(site, "text")] == ["text.shown", "text.downloaded"]
+
+
+def test_repeated_look_at_a_text_is_recorded_once(site: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert by(site, "bert", "POST", APPROVAL).status == 200
+    page, file = "/plans/SQ03?tab=policy", "/plans/SQ03/versions/1/files/policy"
+    browser = signed_in(site, "bert")
+
+    def entries_after(*addresses: str) -> int:
+        for address in addresses:
+            assert browser.get(address).status == 200
+        return len(trail(site, "text"))
+
+    looks = entries_after(page)
+    assert entries_after(page, page) == looks
+    assert entries_after(file, file) == looks + 1  # a download is another action
+    anna = signed_in(site, "anna")
+    assert anna.get(file).status == 200
+    assert len(trail(site, "text")) == looks + 2
+    monkeypatch.setattr(release, "REPEATED", timedelta(0))
+    assert entries_after(file) == looks + 3
 
 
 def test_command_follows_the_same_rule(
@@ -208,8 +231,25 @@ def test_nothing_is_approved_while_approval_is_not_required(tmp_path: Path) -> N
 
 
 def test_approval_without_sign_in_is_refused_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(SettingsInvalid, match="CFPLAN_AUTHENTICATION"):
-        create_app(Settings(data_dir=tmp_path, approval=True))
+    with pytest.raises(SettingsInvalid, match="set CFPLAN_AUTHENTICATION as well"):
+        read_settings(data_dir=tmp_path, approval=True)
+
+
+def test_merged_policy_and_its_approval_are_of_the_same_version(
+    site: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    get_plan = service.get_plan
+
+    def counted(session: Session, name: str) -> StoredVersion:
+        reads.append(name)
+        return get_plan(session, name)
+
+    monkeypatch.setattr(service, "get_plan", counted)
+    assert by(site, "bert", "POST", APPROVAL).status == 200
+    policy = "DATA TYPE(CFRM)\nDEFINE POLICY NAME(POL1) REPLACE(YES)\nSTRUCTURE NAME(OTHER) SIZE(1024)\n"
+    assert signed_in(site, "anna").post("/merge", plan="SQ03", policy=policy).status == 200
+    assert reads == ["SQ03"]
 
 
 def test_client_that_has_the_text_already_gets_no_new_entry(site: FastAPI) -> None:

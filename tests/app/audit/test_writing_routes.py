@@ -20,6 +20,7 @@ from app.audit.service import Entry, each_entry
 from app.database.session import SAFE_METHODS
 from app.scenarios.description import EXAMPLE_CHANGES
 from app.uploads import files
+from planner_core.texts.sizing_answers import values_of
 from tests.app.accounts.support import (
     PASSWORD,
     Browser,
@@ -30,13 +31,15 @@ from tests.app.accounts.support import (
     signed_in,
 )
 from tests.app.accounts.test_rights import CALCULATIONS
+from tests.app.fits.support import ANSWERS, known_points
 from tests.app.recorded_changes import unrecorded_changes
 from tests.app.uploads.support import finish
 from tests.app.web.support import SQ03, Answer, send_json
 
 DISPLAY = b"D XCF,STR\n"
 DIGEST = hashlib.sha256(DISPLAY).hexdigest()
-PLAN = "/api/v1/plans/SQ03"
+PLAN, POINTS = "/api/v1/plans/SQ03", "/api/v1/sizing-points"
+ANSWER = {f"answer-{name}": text for name, text in values_of(known_points()[0].point).items()}
 
 
 class Site:
@@ -83,6 +86,9 @@ class Site:
 
     def scenario(self) -> Answer:
         return self.send("POST", f"{PLAN}/scenarios", {"name": "more", "changes": EXAMPLE_CHANGES})
+
+    def points(self) -> Answer:
+        return self.send("POST", POINTS, {"text": ANSWERS})
 
     def entries(self) -> list[Entry]:
         return list(each_entry(self.app.state.database, AuditFilter()))
@@ -146,6 +152,13 @@ WRITES: Mapping[str, tuple[Prepare, Act, str]] = {
     "DELETE /api/v1/plans/{name}/scenarios/{scenario}": (Site.scenario, lambda s: s.send("DELETE", f"{PLAN}/scenarios/more"), "scenario.deleted"),
     "PUT /api/v1/cf-levels/{coupling_facility}": (NOTHING, lambda s: s.send("PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 25}), "cfcc-level.set"),
     "DELETE /api/v1/cf-levels/{coupling_facility}": (lambda s: s.send("PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 25}), lambda s: s.send("DELETE", "/api/v1/cf-levels/CF01"), "cfcc-level.removed"),
+    "POST /api/v1/sizing-points": (NOTHING, lambda s: s.send("POST", POINTS, {"text": ANSWERS}), "sizing-points.added"),
+    "POST /api/v1/sizing-points/fit": (Site.points, lambda s: s.send("POST", f"{POINTS}/fit?cfcc_level=26"), "curve.fitted"),
+    "DELETE /api/v1/sizing-points/{number}": (Site.points, lambda s: s.send("DELETE", f"{POINTS}/1"), "sizing-points.removed"),
+    "POST /sizing-points": (NOTHING, lambda s: s.post("/sizing-points", text=ANSWERS), "sizing-points.added"),
+    "POST /sizing-points/one": (NOTHING, lambda s: s.post("/sizing-points/one", **ANSWER), "sizing-points.added"),
+    "POST /sizing-points/remove": (Site.points, lambda s: s.post("/sizing-points/remove", remove="1"), "sizing-points.removed"),
+    "POST /sizing-points/fit": (Site.points, lambda s: s.post("/sizing-points/fit", cfcc_level="26", type="application"), "curve.fitted"),
     "POST /api/v1/uploads": (NOTHING, Site.upload, "upload.received"),
     "POST /api/v1/uploads/{number}/ingest": (Site.read_upload, lambda s: s.send("POST", "/api/v1/uploads/1/ingest", {"zone": "+01:00"}), "upload.reread"),
     "DELETE /api/v1/uploads/{number}": (Site.read_upload, lambda s: s.send("DELETE", "/api/v1/uploads/1"), "upload.deleted"),

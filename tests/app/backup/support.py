@@ -103,13 +103,18 @@ def back_up(place: Place, target: Path, *, has_uploads: bool = True) -> MadeBack
 
 
 def restore_into(
-    place: Place, archive: Path, *, replaces: bool = False, has_history: bool = True
+    place: Place,
+    archive: Path,
+    *,
+    replaces: bool = False,
+    has_history: bool = True,
+    revokes_tokens: bool = False,
 ) -> Restored:
     """Restore an archive in this process."""
     with archive.open("rb") as source:
         return restoring.restore(
             place.settings, source, name=archive.name, replaces=replaces, has_history=has_history,
-            on_progress=lambda *_: None,
+            on_progress=lambda *_: None, revokes_tokens=revokes_tokens,
         )  # fmt: skip
 
 

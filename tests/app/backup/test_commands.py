@@ -14,14 +14,18 @@ from typing import Any
 
 import pytest
 
+from app.accounts import tokens, users
+from app.audit.filters import AuditFilter
+from app.audit.service import each_entry
 from app.backup import making
 from app.backup.archive import ArchiveWriter
 from app.cli import main
+from app.clock import utc_now
 from app.data_folder import in_use
 from app.database.engine import Database, database_of
 from app.jobs.child import Child
 from app.uploads import files
-from tests.app.backup.support import Place, back_up, fill, place_at, revision
+from tests.app.backup.support import Place, back_up, fill, place_at, restore_into, revision
 from tests.app.uploads.support import wait_until
 from tests.migrations.old_folder import REVISION
 
@@ -230,8 +234,9 @@ def test_restore_is_refused_while_other_sessions_use_the_server(
     assert main(["restore", str(sqlite_archive)]) == 0
 
 
-def test_sessions_end_and_tokens_stay_after_a_restore(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("options", [[], ["--revoke-tokens"]])
+def test_sessions_end_and_tokens_stay_after_a_restore_unless_revoked(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
     database = database_of(place.settings)
     with database.connection(writes=True) as connection:
@@ -245,11 +250,23 @@ def test_sessions_end_and_tokens_stay_after_a_restore(
             connection.exec_driver_sql(statement)
     database.close()
     back_up(place, tmp_path / "cfplan.tar.gz")
-    assert main(["restore", "--replace", str(tmp_path / "cfplan.tar.gz")]) == 0
-    assert "revoke" in capsys.readouterr().err
+    assert main(["restore", "--replace", *options, str(tmp_path / "cfplan.tar.gz")]) == 0
+    assert ("All API tokens were revoked" if options else "tokens revoke") in capsys.readouterr().err
     found = place.rows()
     assert len(found["user_sessions"]) == 1  # only the number of the last row
     assert len(found["api_tokens"]) == len(found["users"]) == 2
+    database = database_of(place.settings)
+    with database.session(writes=False) as session:
+        (token,) = tokens.list_of(session, utc_now())
+    entry = list(each_entry(database, AuditFilter(action="data.restored")))[-1]
+    database.close()
+    assert token.state == ("revoked" if options else "active")
+    assert entry.details.get("revoked_tokens") == (1 if options else None)
+
+
+def test_revoking_tokens_belongs_to_an_archive(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["restore", "--continue", "--revoke-tokens"]) == 2
+    assert "--revoke-tokens belongs to the archive" in capsys.readouterr().err
 
 
 def test_history_in_an_object_store_is_not_touched(
@@ -342,3 +359,21 @@ def test_every_name_in_a_data_folder_is_known_to_backups(place: Place) -> None:
 
     saved = {files.FOLDER, "history", "reports", "cfplan.db", "cfplan.db-wal", "cfplan.db-shm"}
     assert {path.name for path in place.data.iterdir()} <= saved | OWN_FILES
+
+
+def test_restore_can_revoke_tokens_on_each_kind_of_database(target: Place, tmp_path: Path) -> None:
+    target.data.mkdir(exist_ok=True)
+    database = database_of(target.settings)
+    database.upgrade()
+    now = utc_now()
+    with database.session(writes=True) as session:
+        user = users.add(session, "anna", "planner", password_hash=None, now=now)
+        tokens.create(session, user, name="script", scope="planner", days=30, most_days=30, now=now)
+    database.close()
+    back_up(target, tmp_path / "cfplan.tar.gz")
+    restored = restore_into(target, tmp_path / "cfplan.tar.gz", replaces=True, revokes_tokens=True)
+    assert restored.notes[0].startswith("All API tokens were revoked.")
+    database = database_of(target.settings)
+    with database.session(writes=False) as session:
+        assert [each.state for each in tokens.list_of(session, utc_now())] == ["revoked"]
+    database.close()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
 from app.database.engine import Database
+from app.fits import points
 from app.jobs.models import JobRun, JobState
 from app.nightly import results
 from app.nightly.models import FitVersion, StoredForecast, Trigger
@@ -17,11 +18,29 @@ from app.nightly.results import Result
 from app.nightly.service import queue
 from planner_core.contracts.files import parsed
 from planner_core.contracts.nightly import NightlyResult
+from planner_core.health import MEASURES
+from planner_core.texts.sizing_answers import NamedPoint, read_points
 
 AT = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 MADE_ON = date(2026, 11, 20)
 MIB = 1024 * 1024
 QSG, STRUCTURE = "SQ03", "APPLICATION1"
+
+
+class PointCosts(NamedTuple):
+    """Costs in bytes, from which answers are computed."""
+
+    base: float = 22 * MIB
+    entry: float = 323.0
+    element: float = 312.0
+    size: float = 0.004
+
+
+GRID = (
+    (100, 6, 1.0), (100, 6, 2.0), (400, 6, 1.0), (400, 2, 1.5), (1000, 6, 2.0), (1000, 2, 1.0), (1000, 20, 1.0), (4000, 6, 1.5),
+    (4000, 2, 2.0), (4000, 20, 2.0),
+)  # fmt: skip
+"""INITSIZE, ratio and SIZE of ten sizings that separate all costs."""
 
 
 # ---- fits ------------------------------------------------------------------------------------------------------------
@@ -235,6 +254,45 @@ def daily(
     return made
 
 
+def health_json(
+    measures: Mapping[str, dict[str, Any]],
+    *,
+    qsg: str = QSG,
+    structure: str = STRUCTURE,
+    is_simulated: bool = False,
+) -> dict[str, Any]:
+    """Return the health of a structure; measures without figures are not measured."""
+    usual = {
+        "records": 700, "intervals": 672, "above_good": 0, "above_limit": 0, "worst": 12.5, "worst_at": "2026-11-18T14:15:00Z",
+        "reporter": "SYSA", "coupling_facility": "CF01", "queue": None,
+    }  # fmt: skip
+    return {
+        "qsg": qsg, "structure": structure, "first_day": "2026-11-14", "last_day": "2026-11-20",
+        "measures": [
+            {"measure": measure, **(usual | measures[measure] if measure in measures else {})} for measure in MEASURES
+        ],
+        "balance": {
+            "entries_total": 200_000, "elements_total": 1_200_000, "entries_peak": 100_000, "elements_peak": 250_000,
+            "is_far": True,
+        },
+        "is_simulated": is_simulated,
+    }  # fmt: skip
+
+
+TROUBLE: dict[str, dict[str, Any]] = {
+    "redrives": {"above_good": 12, "above_limit": 12, "worst": 34.11, "reporter": "CSQ1", "coupling_facility": None},
+    "structure_full": {"worst": 0.0, "reporter": "CSQ1", "coupling_facility": None},
+    "sync_time": {"above_good": 90, "above_limit": 2, "worst": 71.5},
+    "async_time": {"records": 700, "intervals": 0, "worst": None, "worst_at": None, "reporter": None, "coupling_facility": None},
+    "changed": {"worst": 2.25},
+    "read_lists": {
+        "above_good": 3, "above_limit": 3, "worst": 412.0, "reporter": "CSQ2", "coupling_facility": None, "queue": "PAYMENTS.IN",
+    },
+    "pool_waits": {"above_good": 5, "above_limit": 5, "worst": 17.0, "reporter": "CSQ1", "coupling_facility": None},
+}  # fmt: skip
+"""Figures of a structure in trouble, in every state."""
+
+
 # ---- storing ---------------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +304,7 @@ def store_night(
     days: Iterable[dict[str, Any]] = (),
     scores: Iterable[dict[str, Any]] = (),
     findings: Iterable[dict[str, Any]] = (),
+    health: Iterable[dict[str, Any]] = (),
     simulated: Sequence[str] = (),
     last_day: date = MADE_ON,
 ) -> int:
@@ -253,7 +312,7 @@ def store_night(
     daily_rows = list(days)
     written = {
         "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": daily_rows,
-        "scores": list(scores), "findings": list(findings), "simulated": list(simulated),
+        "scores": list(scores), "findings": list(findings), "health": list(health), "simulated": list(simulated),
         "first_day": min((each["day"] for each in daily_rows), default="2024-01-01"), "last_day": last_day.isoformat(), "days_total": 80, "days_reduced": 80,
         "rows_read": 1000, "seconds": {"fit": 0.5},
     }  # fmt: skip
@@ -283,3 +342,43 @@ def forecast_ids(database: Database) -> list[int]:
     """Return the numbers of all forecasts."""
     with database.session(writes=False) as session:
         return list(session.scalars(select(StoredForecast.id).order_by(StoredForecast.id)))
+
+
+# ---- sizing points ---------------------------------------------------------------------------------------------------
+
+ANSWERS = """\
+cfcc_level,structure_type,ratio,size,initsize,entries,elements,origin,release,measured_by,measured_on
+26,application,1:6,200M,100M,32143,192853,zosmf,z/OS 3.1,J. Doe,2026-11-03
+26,application,1:6,400M,200M,80000,480000,zosmf,z/OS 3.1,J. Doe,2026-11-03
+26,application,1:6,800M,400M,175000,1050000,zosmf,z/OS 3.1,J. Doe,2026-11-03
+"""
+"""Invented answers for CFCC level 26, at one ratio and with SIZE twice INITSIZE."""
+
+
+def answers_of(costs: PointCosts, *, rows: Iterable[tuple[int, int, float]] = GRID) -> str:
+    """Return answers as CSV whose INITSIZE, in MiB, follows exactly from known costs.
+
+    Args:
+        costs: Base, costs of an entry, an element and SIZE.
+        rows: INITSIZE [MiB], elements for each entry, and SIZE as a multiple of INITSIZE.
+    """
+    lines = [ANSWERS.partition("\n")[0]]
+    for mib, ratio, multiple in rows:
+        initsize = mib * MIB
+        room = initsize - costs.base - costs.size * initsize * multiple
+        entries = int(room / (costs.entry + ratio * costs.element))
+        lines.append(
+            f"26,application,1:{ratio},{round(mib * multiple * 1024)},{mib}M,{entries},{entries * ratio},zosmf,z/OS 3.1,J. Doe,2026-11-03"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def known_points() -> tuple[NamedPoint, ...]:
+    """Return the points of ANSWERS."""
+    return read_points(ANSWERS).points
+
+
+def store_points(database: Database, text: str = ANSWERS) -> None:
+    """Store points."""
+    with database.session(writes=True) as session:
+        points.add(session, read_points(text).points)

@@ -1,4 +1,4 @@
-"""Acknowledgements of groups of findings, and their withdrawal."""
+"""Acknowledgments of groups of findings, and their withdrawal."""
 
 from __future__ import annotations
 

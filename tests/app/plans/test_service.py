@@ -50,7 +50,7 @@ def test_texts_of_a_version_are_those_of_its_document(session: Session, kind: st
     document = plan()
     service.save_plan(session, "SQ03", document)
     if kind == "job":
-        with pytest.raises(service.StoredOutputRefused, match="/policy/name") as refused:
+        with pytest.raises(service.StoredOutputRefused, match="the policy name") as refused:
             service.get_output(session, "SQ03", kind)
         assert {finding.code for finding in refused.value.findings} == {"JOB_INCOMPLETE"}
         return

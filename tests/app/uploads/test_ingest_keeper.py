@@ -15,6 +15,7 @@ from sqlalchemy import URL, text
 
 from app.database.engine import Database
 from app.jobs import processes, service
+from app.jobs.keeper import StepFailed
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.settings import Settings
@@ -208,6 +209,25 @@ def test_keeper_that_lost_its_run_ends_its_reader_and_stops_writing(
     keeper.join()  # it ends, though its reader never would have
     found = job(database, job_id)
     assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
+
+
+class FailingKeeper(ingest_keeper.IngestKeeper):
+    """A keeper that fails while another one has its run."""
+
+    def _work(self, claimed: Job) -> None:
+        with self._database.engine.begin() as connection:
+            connection.execute(text("UPDATE job_runs SET owner = 'another', sentence = 'mine'"))
+        raise StepFailed(f"job {claimed.id} fails")
+
+
+def test_failure_of_a_keeper_that_lost_its_run_is_not_stored(
+    database: Database, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    assert not FailingKeeper(database, settings, job_id).run()
+    found = job(database, job_id)
+    assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
+    assert "ends" not in caplog.text
 
 
 def test_stopped_keeper_returns_its_run_to_the_queue(database: Database, settings: Settings) -> None:

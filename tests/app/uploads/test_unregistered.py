@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from sqlalchemy import URL, text
 from app.cli import main
 from app.database.engine import Database
 from app.errors import NotFound, NotKept
+from app.jobs import processes
 from app.jobs.models import JobState
 from app.uploads import files, service, unregistered
 from app.uploads.service import UploadDetails
@@ -151,7 +154,8 @@ def test_rest_lists_registers_and_removes_files(url: URL, tmp_path: Path) -> Non
     assert {each["sha256"] for each in found["unregistered"]} == {first, second}
     registered = call(app, "POST", f"/api/v1/upload-files/{first}")
     assert (registered.status, registered.json()["sha256"]) == (202, first)
-    assert call(app, "DELETE", f"/api/v1/upload-files/{second}").status == 204
+    removed = call(app, "DELETE", f"/api/v1/upload-files/{second}")
+    assert (removed.status, removed.json()["sha256"]) == (200, second)
     refused = call(app, "DELETE", f"/api/v1/upload-files/{first}")
     assert (refused.status, refused.json()["type"]) == (409, "/docs/problems#file-in-use")
     assert call(app, "DELETE", f"/api/v1/upload-files/{second}").status == 404
@@ -210,3 +214,42 @@ def test_commands_check_register_and_remove(
     assert main(["uploads", "remove", "../../etc"]) == 2
     assert main(["uploads", "remove", hashlib.sha256(b"second").hexdigest()]) == 2
     assert "belongs to upload 1" in capsys.readouterr().err
+
+
+def test_command_lists_files_of_the_history_that_no_upload_has(
+    database: Database,
+    url: URL,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = settings_for(url, tmp_path)
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(settings.data_dir))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", settings.database_url)
+    known = keep(database, settings.data_dir, "known").upload.sha256
+    entries = [
+        {"entry": "ingest", "file_name": "known.smf", "file_sha256": known, "days": '{"structures": ["2026-03-02"]}'},
+        {"entry": "ingest", "file_name": "other.smf", "file_sha256": "f" * 64, "days": '{"a": ["2026-03-03"], "b": ["2026-03-02"]}'},
+        {"entry": "forget", "file_name": "gone.smf", "file_sha256": "e" * 64},
+    ]  # fmt: skip
+    lines = "\n".join(map(json.dumps, entries))
+    monkeypatch.setattr(
+        processes, "history_command", lambda _, verb: [sys.executable, "-c", f"assert {verb!r} == 'files'; print({lines!r})"]
+    )  # fmt: skip
+    assert main(["uploads", "check", "--history"]) == 0
+    said = capsys.readouterr().out
+    assert "Files in the usage history without an upload: 1\n" in said
+    assert f"  other.smf {'f' * 64} 2026-03-02 to 2026-03-03\n" in said
+    assert "known.smf" not in said
+    assert "gone.smf" not in said
+    assert main(["uploads", "check", "--history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["history"] == [
+        {"file_name": "other.smf", "sha256": "f" * 64, "days": ["2026-03-02", "2026-03-03"]}
+    ]
+    monkeypatch.setattr(
+        processes,
+        "history_command",
+        lambda *_: [sys.executable, "-c", "import sys; sys.exit('no such history')"],
+    )
+    assert main(["uploads", "check", "--history"]) == 2
+    assert "no such history" in capsys.readouterr().err

@@ -122,6 +122,31 @@ def test_hanging_keeper_is_replaced(
     assert job(database, job_id).attempts == 2
 
 
+def test_keeper_of_a_watcher_that_stopped_leaves_no_zombie(
+    database: Database, settings: Settings, watching: Watcher
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 20\n{READS}"))
+    watching.look()
+    wait_until(lambda: job(database, job_id).stage == "decoding")
+    pid = watching._children[job_id].pid
+    watching.stop()
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_process(pid))
+    other = Watcher(database, settings)
+    wait_until(lambda: bool(other.look()))  # at once, not only when the heartbeat is stale
+    for child in other._children.values():
+        child.kill()
+        child.wait()
+
+
+def is_process(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_runs_wait_until_missing_packages_are_installed(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

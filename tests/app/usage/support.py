@@ -31,6 +31,7 @@ def structure_hour(hours: int, **members: object) -> dict[str, Any]:
         "scm_entries_in_use_max", "scm_elements_in_use_max", "size_bytes", "size_max_bytes", "size_min_bytes",
         "size_used_bytes_max", "policy_size_bytes", "policy_initsize_bytes", "policy_minsize_bytes",
         "full_threshold_pct", "sync_requests", "sync_us", "async_requests", "async_us", "changed_requests",
+        "queued_requests", "queued_us", "entries_written", "elements_written",
     )  # fmt: skip
     return {
         "event": "structure_hour", "qsg": "SQ03", "structure": "APPLICATION1", "hour": moment(hours),

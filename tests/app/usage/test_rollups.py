@@ -77,6 +77,28 @@ def test_hours_are_stored_with_their_figures_and_their_period(database: Database
     assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
 
 
+def test_requests_redrives_and_waits_are_stored(database: Database) -> None:
+    requests = {
+        "sync_requests": 90, "sync_us": 2_700, "async_requests": 10, "async_us": 2_000, "changed_requests": 3,
+        "queued_requests": 2, "queued_us": 50, "entries_written": 40, "elements_written": 200,
+        "ixllste_calls": 70, "ixllste_redrives": 8, "ixllstm_calls": 30, "ixllstm_redrives": 9,
+    }  # fmt: skip
+    waits = {
+        "write_requests": 7, "read_requests": 6, "other_read_requests": 5, "buffer_requests": 900, "pool_waits": 4,
+        "pool_wait_us": 40, "buffer_waits": 3, "buffer_wait_us": 30,
+    }  # fmt: skip
+    gets = {"get_readlists": 31, "get_moves": 9}
+    found = stored(
+        database, output(structure_hour(0, **requests), smds_hour(0, **waits), queue_hour(0, **gets))
+    )
+    for table, figures in (
+        ("hourly_structure_usage", requests),
+        ("hourly_smds_usage", waits),
+        ("hourly_queue_usage", gets),
+    ):
+        assert {name: found[table][0][name] for name in figures} == figures
+
+
 def test_rollups_that_are_stored_at_the_same_time_are_all_in_the_lists(database: Database) -> None:
     with ThreadPoolExecutor(1) as other:
         with database.session(writes=True) as session:

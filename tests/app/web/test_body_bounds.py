@@ -59,6 +59,50 @@ def test_body_longer_than_its_announced_length_is_refused(tmp_path: Path, length
     assert_problem(answer, "content-too-large", 413)
 
 
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("PUT", "/api/v1/qsg-map/SYSA/QM01", JSON),
+        ("PUT", "/api/v1/cf-levels/CF01", JSON),
+        ("POST", "/api/v1/uploads/1/ingest", JSON),
+        ("POST", "/qsg-map", FORM),
+        ("POST", "/plans/SQ03/rename", FORM),
+        ("POST", "/plans/SQ03/acknowledge", FORM),
+    ],
+)
+def test_body_without_a_document_is_refused_from_1_mib(
+    app: FastAPI, method: str, path: str, headers: dict[str, str]
+) -> None:
+    answer = call(app, method, path, headers=headers, chunks=[b" " * 2**16] * 100)
+    assert_problem(answer, "content-too-large", 413)
+    assert "1048576 bytes" in answer.json()["detail"]
+    assert answer.chunks_read == 17
+
+
+@pytest.mark.parametrize("path", ["/api/v1/size", "/api/v1/lint", "/api/v1/events/read"])
+def test_body_with_a_document_may_be_larger_than_1_mib(app: FastAPI, path: str) -> None:
+    assert call(app, "POST", path, headers=JSON, chunks=[b" " * 2**16] * 20).status == 422
+
+
+@pytest.mark.parametrize("path", ["/new-plan", "/plan-preview", "/lint", "/whatif/upgrade", "/events/read"])
+def test_form_with_a_document_may_be_larger_than_1_mib(app: FastAPI, path: str) -> None:
+    answer = call(app, "POST", path, headers=FORM, chunks=[b"text=", *[b"x" * 2**16] * 20])
+    assert answer.status in (200, 422)
+    assert answer.chunks_read == 21
+
+
+def test_text_with_millions_of_values_is_refused_before_it_is_parsed(app: FastAPI) -> None:
+    body = b'{"structures":[' + b"1," * 2_000_001 + b"1]}"
+    answer = call(app, "POST", "/api/v1/size", headers=JSON, chunks=[body])
+    assert_problem(answer, "document-invalid", 422)
+    assert answer.json()["errors"][0]["message"] == (
+        "The text has more than 2,000,000 commas: send less at a time."
+    )
+
+
 def test_slow_body_is_refused(tmp_path: Path) -> None:
     app = bounded(tmp_path, body_timeout_s=0.2)
     pieces = [BODY[at : at + 1] for at in range(len(BODY))]

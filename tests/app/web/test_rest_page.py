@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import ANSWERS, daily, fit_json, forecast_json, store_night
 from tests.app.uploads.support import finish
 from tests.app.uploads.test_unregistered import left
 from tests.app.usage.support import store, ten_days
@@ -19,9 +19,10 @@ ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|PATCH|DELETE) ([^`]+)`", PAGE, re.MU
 STATUSES = {
     ("POST", "/api/v1/plans/SQ03/versions/1/approval"): 403,  # this service requires no approvals
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
+    ("POST", "/api/v1/sizing-points"): 201, ("POST", "/api/v1/sizing-points/fit"): 201,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
-    ("POST", "/api/v1/upload-files/SHA256"): 202, ("DELETE", "/api/v1/upload-files/SHA256"): 204,
+    ("POST", "/api/v1/upload-files/SHA256"): 202,
     # This service has no accounts.
     ("GET", "/api/v1/account/tokens"): 409, ("POST", "/api/v1/account/tokens"): 409,
     ("DELETE", "/api/v1/account/tokens/{number}"): 409, ("GET", "/api/v1/users"): 409, ("POST", "/api/v1/users"): 409,
@@ -32,6 +33,7 @@ BODIES: dict[str, object] = {
     "/api/v1/plans/SQ03/scenarios": {"name": "outage", "changes": {"outage_factor": 2}},
     "/api/v1/plans/SQ03/scenarios/trade": {"changes": {"rate_factor": 2}},
     "/api/v1/cf-levels/CF01": {"cfcc_level": 25},
+    "/api/v1/sizing-points": {"text": ANSWERS},
     "/api/v1/uploads/1/ingest": {"kind": "template"},
     "/api/v1/usage/plan-document": {
         "qsg": "SQ03",
@@ -44,7 +46,16 @@ BODIES: dict[str, object] = {
     "/api/v1/users/{name}": {"role": "planner"},
 }
 """Bodies of requests that take no plan document."""
-QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
+QUESTIONS = (
+    "events/",
+    "cluster/",
+    "whatif/",
+    "lint",
+    "merge",
+    "diff",
+    "plan-from-running",
+    "other-structures",
+)
 
 
 def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from fastapi import FastAPI
 
+from app.web.security.same_origin import is_same_origin
 from tests.app.web.support import SMALLEST, assert_problem, call, get, post_json
 
 HERE = "http://127.0.0.1:8000"
@@ -75,6 +76,20 @@ def test_origin_is_checked_for_methods_not_known_to_be_safe(app: FastAPI, method
 def test_origin_is_compared_with_host_and_port(app: FastAPI, origin: str, host: str, passes: bool) -> None:
     answer = call(app, "POST", "/nowhere", headers={"origin": origin}, host=host)
     assert (answer.status == 404) is passes
+
+
+@pytest.mark.parametrize(
+    ("scheme", "origin", "passes"),
+    [
+        ("https", "https://cfplan.example", True),
+        ("https", "http://cfplan.example", False),
+        ("https", "http://cfplan.example:443", False),
+        ("http", "https://cfplan.example", True),  # a proxy with TLS that is not in the settings
+    ],
+)
+def test_unencrypted_page_cannot_send_to_an_encrypted_address(scheme: str, origin: str, passes: bool) -> None:
+    host = "cfplan.example" if scheme == "https" else "cfplan.example:443"
+    assert is_same_origin(site=None, origin=origin, host=host, scheme=scheme) is passes
 
 
 def test_other_sites_cannot_read_responses(app: FastAPI) -> None:

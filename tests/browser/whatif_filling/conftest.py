@@ -8,6 +8,7 @@ import pytest
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
+from tests.app.whatif.filling.survival_hours import store_weeks
 from tests.planner_core.whatif.filling.plans import queue, structure
 from tests.serving import served
 
@@ -25,9 +26,10 @@ PLAN = structure(
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of an application with a plan of one structure."""
+    """Return the address of an application with a plan of one structure, whose usage was measured for six weeks."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, "FILLS", PLAN)
+    store_weeks(app, 42)
     with served(app) as address:
         yield address

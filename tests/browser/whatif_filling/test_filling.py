@@ -19,6 +19,8 @@ ADDRESSES = (
     f"{AT}/filling",
     f"{AT}/filling?data_set_size=1G&rate_percent=300",
     f"{AT}/filling?outage_minutes=long",
+    f"{AT}/survival?minutes=120",
+    f"{AT}/survival?minutes=long&days=1%202%203",
     f"{AT}/thresholds?typical=20000",
     f"{AT}/thresholds?hold=90000000",
 )
@@ -29,7 +31,7 @@ def test_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> N
     is_accessible_and_fits(page, address)
 
 
-@pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[3]])
+@pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[3], ADDRESSES[5]])
 def test_every_control_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
     page = new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.goto(address)
@@ -81,6 +83,21 @@ def follow(page: Page, name: str, address: re.Pattern[str]) -> None:
             page.wait_for_url(address, timeout=10_000)
             return
     pytest.fail(f"{name} does not lead to its page")
+
+
+def test_survival_follows_the_typed_minutes_and_days(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(f"{AT}/survival?minutes=120")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("stop for 120 minutes on a random day from")
+    page.get_by_label("Outage", exact=True).fill("240")
+    expect(said).to_contain_text("stop for 240 minutes")
+    page.get_by_text("Puts of typical days").click()
+    page.get_by_label("Puts, one day in each line").fill("1 2 3")
+    expect(page.locator("#days-error")).to_contain_text("must have 24", ignore_case=True)
+    page.get_by_label("Puts, one day in each line").fill(" ".join(["9000"] * 24))
+    expect(said).to_contain_text("on a random day like the given ones")
+    expect(page.locator("#days-error")).to_have_count(0)
 
 
 def test_recommended_thresholds_are_simulated_and_opened_in_the_editor(

@@ -50,6 +50,15 @@ def wq(number: int, queue: str, **values: Any) -> dict[str, Any]:  # noqa: ANN40
     }
 
 
+def chinit(number: int, system: str, manager: str, *groups: str | None) -> list[bytes]:
+    """Return records 115-231 of a channel initiator, one for each group; None or an empty name means no group."""
+    head = header(system, manager, number)
+    return [
+        mq_record("115-231", head, {"qcct": [{"chinit_job": f"{manager}CHIN", "chinit_qsg": group}]})
+        for group in groups
+    ]
+
+
 def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
     """Return all records of one interval: two queue managers, their tasks, and RMF's of the coupling facility."""
     for manager, (system, name) in enumerate(MANAGERS):
@@ -89,8 +98,15 @@ def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
     yield from rmf(number)
 
 
-def rmf(number: int) -> list[bytes]:
-    """Return a record 74-4, broken into pieces."""
+def rmf(number: int, *, system: str = "SYSA", lacks_statistics: bool = False) -> list[bytes]:
+    """Return a record 74-4, broken into pieces.
+
+    A system without statistics of the coupling facility writes undefined values for sizes and entries.
+    """
+    undefined = {
+        "entries_in_use": 9, "entries_total": 1, "elements_in_use": 9, "elements_total": 1, "size_bytes": 4096,
+        "size_max_bytes": 0, "size_min_bytes": 2**40, "is_duplexed": True,
+    }  # fmt: skip
     structures = [
         {
             "xcf_structure": f"SQ03{structure}",
@@ -106,25 +122,33 @@ def rmf(number: int) -> list[bytes]:
             "sync_requests": 500.0 + number,
             "policy_size_bytes": 2**30,
             "is_active_instance": True,
+            **(undefined if lacks_statistics else {}),
         }
         for structure in STRUCTURES
     ]
+    facility = {"coupling_facility": "CF01", "sysplex": "PLEX1", "system_name": system}
     rows: dict[str, list[dict[str, Any]]] = {
-        "r744_cf": [{"coupling_facility": "CF01", "sysplex": "PLEX1", "system_name": "SYSA"}],
+        "r744_cf": [facility | {"lacks_statistics": lacks_statistics}],
         "r744_storage": [{"total_bytes": 2**36, "free_bytes": 2**35}],
         "r744_structure": structures,
     }
-    return rmf_record(header("SYSA", "", number), rows, piece_bytes=1200)
+    return rmf_record(header(system, "", number), rows, piece_bytes=1200)
 
 
 def write(
-    path: Path, numbers: Sequence[int], *, qsg: str | None = None, framing: Framing | None = None
+    path: Path,
+    numbers: Sequence[int],
+    *,
+    qsg: str | None = None,
+    framing: Framing | None = None,
+    more: Sequence[bytes] = (),
 ) -> Path:
-    """Write a dump of these intervals, with the records that begin and end a dump."""
+    """Write a dump of these intervals, with the records that begin and end a dump, and with more records at its end."""
     first = header("SYSA", "", numbers[0])
     records = [plain_record(2, first)]
     for number in numbers:
         records += interval(number, qsg=qsg)
+    records += more
     records.append(plain_record(3, first))
     path.write_bytes(dump(records, framing))
     return path

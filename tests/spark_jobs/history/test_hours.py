@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from spark_jobs import rollup
 from spark_jobs.history.hour_sums import SIZE_BUCKETS, spread_over_hours
 from spark_jobs.history.hours import roll_up
 from spark_jobs.history.store import History
+from spark_jobs.history.summaries import PREFIX
 from tests.spark_jobs.history.rows import MIDNIGHT, qest, queue_rows, structure_rows, wq
 from tests.spark_jobs.history.support import commit, sha256
 
@@ -135,6 +137,54 @@ def test_queue_statistics_take_precedence_over_accounting_per_queue_manager(hist
     assert line["source"] == "115-216 and 116"
     # Accounting tells sizes task by task: it is taken for the distribution.
     assert line["size_buckets"] == [{"up_to_bytes": 256, "puts": 87}]
+
+
+def test_requests_of_mqgets_come_from_accounting_even_if_there_are_queue_statistics(history: History) -> None:
+    statistics = wq(source="115-216 QQST", correlation=None, puts=100, get_readlists=None, get_moves=None)
+    accounting = [wq(correlation=f"{n:032X}", puts=40, get_readlists=30 + n, get_moves=10) for n in range(2)]
+    other = [wq(queue_manager="CSQ2", puts=7, get_readlists=5, get_moves=4)]
+    commit(history, "a", queues=queue_rows(statistics, *accounting, *other))
+    (line,) = lines(history, "queue_hour")
+    assert (line["puts"], line["get_readlists"], line["get_moves"]) == (107, 66, 24)
+
+
+def test_queued_requests_and_written_elements_of_systems_are_added(history: History) -> None:
+    def of(system: str, *counts: int | None) -> dict[str, Any]:
+        names = ("queued_requests", "queued_us", "entries_written", "elements_written")
+        row = qest(
+            source="74-4 R744SREQ", system_id=system, queue_manager=None, xcf_structure="SQ03APPLICATION1"
+        )
+        return row | dict(zip(names, counts, strict=True))
+
+    systems = [of("SYSA", 3, 900, 1000, 4000), of("SYSB", 4, 100, 500, 5000), of("SYSC", 1, 5, None, None)]
+    commit(history, "a", structures=structure_rows(*systems))
+    (line,) = lines(history, "structure_hour")
+    assert (line["queued_requests"], line["queued_us"]) == (8, 1005)
+    assert (line["entries_written"], line["elements_written"]) == (1500, 9000)
+
+
+NEW_COLUMNS = {
+    "structure_usage": ("queued_requests", "queued_us", "entries_written", "elements_written"),
+    "queue_usage": ("get_readlists", "get_moves"),
+}
+
+
+def test_files_without_the_newest_columns_and_with_sums_by_older_rules_are_rolled_up(
+    history: History,
+) -> None:
+    structures = structure_rows(qest(0, sync_requests=7), qest(1, sync_requests=8))
+    commit(history, "old", structures=structures, queues=queue_rows(wq(0), wq(1)))
+    expected = list(roll_up(history))
+    for part in history.snapshot().parts:
+        if part.table in NEW_COLUMNS:
+            path = Path(history.url) / part.path
+            footer = history.place.footer(part.path)
+            rows = pq.read_table(path, partitioning=None).drop_columns(NEW_COLUMNS[part.table])
+            names = [name for name in footer if name.startswith(PREFIX)]
+            older = {name.replace(PREFIX, "cfplan.1.1."): "sums without these columns" for name in names}
+            assert "cfplan.1.1.hours" in older
+            pq.write_table(rows.replace_schema_metadata(older), path)
+    assert list(roll_up(History.open(history.url))) == expected
 
 
 def test_sizes_are_counted_by_powers_of_two(history: History) -> None:

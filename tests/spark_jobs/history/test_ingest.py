@@ -18,8 +18,9 @@ from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import IngestReport
 from spark_jobs import ingest
 from spark_jobs.history import rows
+from spark_jobs.history.hours import roll_up
 from spark_jobs.history.places import Folder
-from spark_jobs.history.rows import Batches, GroupMap, Mapped
+from spark_jobs.history.rows import NO_STATISTICS, Batches, GroupMap, Mapped
 from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.java import JavaNotFoundError
@@ -166,6 +167,82 @@ def test_mq_10_records_contain_their_group(run: Run, tmp_path: Path) -> None:
     assert run(dumps.write(tmp_path / "a.smf", range(2), qsg="SQ03")).code == 0
 
 
+def chinits(*groups: str | None) -> list[bytes]:
+    """Return the records of the channel initiators of both queue managers, the last ones of a dump."""
+    return [each for system, manager in dumps.MANAGERS for each in dumps.chinit(1, system, manager, *groups)]
+
+
+def test_group_from_the_channel_initiator_is_not_requested(run: Run, url: str, tmp_path: Path) -> None:
+    said = run(dumps.write(tmp_path / "a.smf", range(2), more=chinits("SQ03")))
+    assert (said.code, said.events("asks"), said.file["findings"]) == (0, [], [])
+    assert said.file["queue_managers"] == [
+        {"system_id": "SYSA", "queue_manager": "CSQ1", "qsg": "SQ03"},
+        {"system_id": "SYSB", "queue_manager": "CSQ2", "qsg": "SQ03"},
+    ]
+    assert said.file["records"]["115-231"] == 2
+    assert set(History.open(url).read("smds_usage")["qsg"].to_pylist()) == {"SQ03"}
+    assert set(History.open(url).read("queue_usage")["qsg"].to_pylist()) == {"SQ03"}
+
+
+def test_group_from_the_channel_initiator_takes_precedence_over_the_map_and_is_reported(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    dump = dumps.write(tmp_path / "a.smf", range(2), more=chinits("SQ03"))
+    said = run(dump, "--qsg", "SYSA:CSQ1=SQ09", "--qsg", "SYSB:CSQ2=SQ03")
+    assert said.code == 0
+    (finding,) = said.file["findings"]
+    assert (finding["code"], finding["severity"]) == ("GROUP_CONTRADICTS_MAP", "warning")
+    assert finding["message"].startswith(
+        "CSQ1 on SYSA is in SQ03 according to the records, but in SQ09 according to the map"
+    )
+    assert set(History.open(url).read("smds_usage")["qsg"].to_pylist()) == {"SQ03"}
+    # The group is not an answer, so another map does not replace the rows.
+    again = run(dump, "--qsg", "SYSA:CSQ1=SQ08").file
+    assert (again["status"], again["findings"][0]["code"]) == ("already_stored", "GROUP_CONTRADICTS_MAP")
+    assert "SQ08" in again["findings"][0]["message"]
+    assert run(dump, *GROUPS).file["findings"] == []
+
+
+def test_map_that_puts_a_queue_manager_in_no_group_contradicts_its_channel_initiator(
+    run: Run, tmp_path: Path
+) -> None:
+    said = run(dumps.write(tmp_path / "a.smf", range(2), more=chinits("SQ03")), "--qsg", "SYSA:CSQ1=")
+    (finding,) = said.file["findings"]
+    assert "but in no group according to the map" in finding["message"]
+    assert said.file["rows"]["smds_usage"]["new"] == 4
+
+
+def test_group_in_records_of_mq_10_that_contradicts_the_map_is_reported(run: Run, tmp_path: Path) -> None:
+    said = run(dumps.write(tmp_path / "a.smf", range(2), qsg="SQ03"), "--qsg", "SYSA:CSQ1=SQ09")
+    (finding,) = said.file["findings"]
+    assert finding["code"] == "GROUP_CONTRADICTS_MAP"
+
+
+@pytest.mark.parametrize("groups", [("",), ("SQ03", "SQ04")], ids=["none", "two"])
+def test_channel_initiator_that_names_no_group_or_two_leaves_the_question(
+    run: Run, tmp_path: Path, groups: tuple[str, ...]
+) -> None:
+    dump = dumps.write(tmp_path / "a.smf", range(2), more=chinits(*groups))
+    said = run(dump)
+    assert said.code == 4
+    assert [ask["queue_manager"] for ask in said.events("asks")[0]["unknown_qsg"]] == ["CSQ1", "CSQ2"]
+    answered = run(dump, *GROUPS)
+    assert answered.code == 0
+    codes = [finding["code"] for finding in answered.file["findings"]]
+    assert codes == (["SEVERAL_GROUPS"] * 2 if len(groups) > 1 else [])
+
+
+def test_wrong_answer_from_before_the_group_was_read_is_replaced(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = dumps.write(tmp_path / "a.smf", range(2), more=chinits("SQ03"))
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest, "_groups_in", lambda _: {})
+        run(dump, "--qsg", "SYSA:CSQ1=SQ09", "--qsg", "SYSB:CSQ2=SQ09")
+    assert run(dump).file["status"] == "stored"
+    assert set(History.open(url).read("smds_usage")["qsg"].to_pylist()) == {"SQ03"}
+
+
 def test_different_answer_replaces_the_rows_of_the_file(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
     run(dump, "--qsg", "SYSA:CSQ1=SQ09", "--qsg", "SYSB:CSQ2=SQ09")
@@ -194,6 +271,40 @@ def test_rmf_days_are_rolled_up_again_when_their_group_becomes_known(run: Run, t
     assert "2026-11-22" in said.file["days"]
     again = run(dumps.write(tmp_path / "more.smf", range(102, 104)), *GROUPS)
     assert "2026-11-20" not in again.file["days"], "the group is no news"
+
+
+def test_limits_come_from_the_system_with_statistics_of_the_coupling_facility(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    rmf = tmp_path / "rmf.smf"
+    head = dumps.header("SYSA", "", 0)
+    others = [dumps.rmf(0, system=system, lacks_statistics=True) for system in ("SYSB", "SYSC")]
+    rmf.write_bytes(
+        dump([plain_record(2, head), *others[0], *dumps.rmf(0), *others[1], plain_record(3, head)])
+    )
+    assert run(rmf).code == 0
+    assert run(dumps.write(tmp_path / "mq.smf", [9]), *GROUPS).code == 0
+    rows = [row for row in History.open(url).read("structure_usage").to_pylist() if row["sysplex"]]
+    rows = [row for row in rows if row["structure"] == "APPLICATION1" and row["interval_end"].hour == 0]
+    limits = ("entries_in_use", "entries_total", "elements_in_use", "elements_total")
+    sizes = ("size_bytes", "size_max_bytes", "size_min_bytes")
+    by_system = {row["system_id"]: [row[name] for name in (*limits, *sizes)] for row in rows}
+    assert by_system == {
+        "SYSA": [1100, 5000, 6100, 30_000, 2**29, 2**30, 2**28],
+        "SYSB": [None] * 7,
+        "SYSC": [None] * 7,
+    }
+    assert {(row["in_use_kind"], row["status"], row["note"]) for row in rows} == {
+        ("at_end", None, None),
+        (None, None, NO_STATISTICS),
+    }
+    hours = [line for line in roll_up(History.open(url)) if line.get("structure") == "APPLICATION1"]
+    (hour,) = [line for line in hours if line["event"] == "structure_hour" and "T00" in line["hour"]]
+    assert [hour[name] for name in ("entries_in_use_max", "entries_total", "elements_total", *sizes)] == [
+        1100, 5000, 30_000, 2**29, 2**30, 2**28,
+    ]  # fmt: skip
+    assert hour["sync_requests"] == 3 * 500, "each system counts its own requests"
+    assert hour["is_duplexed"] is False
 
 
 def test_queue_manager_in_no_group_is_skipped(run: Run, url: str, tmp_path: Path) -> None:
@@ -404,8 +515,8 @@ needs_samples = pytest.mark.skipif(
     ("dump", "section", "group", "zone"),
     [
         ("TEST115", "QEST", "H019:MQPC=SQ01", "-06:00"),
-        ("TESTCHL", "QEST", "MPX1:QML1=SQ02", "-04:00"),
-        ("TESTCHL", "QESD", "MPX1:QML1=SQ02", "-04:00"),
+        ("TESTCHL", "QEST", "MPX1:QML1=QSGM", "-04:00"),
+        ("TESTCHL", "QESD", "MPX1:QML1=QSGM", "-04:00"),
     ],
 )
 def test_intervals_from_a_dump_and_from_mq_smf_csv_are_stored_once(
@@ -428,3 +539,11 @@ def test_published_ibm_sample_of_a_shared_queue_manager_is_stored(run: Run, url:
     assert (admin["ixllste_calls"], admin["ixllstm_calls"]) == (1243, 68)
     assert (admin["entries_in_use"], admin["elements_in_use"]) == (2194, 2570)
     assert rows["PERSIST1"]["entries_in_use"] is None
+
+
+@needs_samples
+def test_published_ibm_sample_with_a_channel_initiator_names_its_group(run: Run, url: str) -> None:
+    said = run(SAMPLES / "TESTCHL.dat")
+    assert (said.code, said.events("asks")) == (0, [])
+    assert said.file["queue_managers"] == [{"system_id": "MPX1", "queue_manager": "QML1", "qsg": "QSGM"}]
+    assert set(History.open(url).read("structure_usage")["qsg"].to_pylist()) == {"QSGM"}

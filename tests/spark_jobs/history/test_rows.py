@@ -134,6 +134,26 @@ def test_pieces_number_the_shared_sections_of_each_record() -> None:
     assert found["source"].to_pylist() == ["116-1 WQ", "116-1 WQ", "116-2 WQ", "116-2 WQ"]
 
 
+def test_requests_of_mqgets_are_those_of_readlist_and_move() -> None:
+    counts = {"cf_get_readlist_requests": 31, "cf_get_move_requests": 9}
+    found = rows_of(section("wq", wq(**counts), wq()), group_of=GROUPS)
+    rows = found.tables["queue_usage"].to_pylist()
+    assert [(row["get_readlists"], row["get_moves"]) for row in rows] == [(31, 9), (None, None)]
+
+
+def test_data_set_rows_have_requests_and_waits_for_buffers() -> None:
+    counts = {"buffer_gets": 900, "pool_waits": 4, "pool_wait_us": 8, "buffer_waits": 5, "buffer_wait_us": 6}
+    found = rows_of(section("qesd", {"structure": "APPLICATION1", **counts}), group_of=GROUPS)
+    (row,) = found.tables["smds_usage"].to_pylist()
+    assert row["buffer_requests"] == 900
+    assert (row["pool_waits"], row["pool_wait_us"], row["buffer_waits"], row["buffer_wait_us"]) == (
+        4,
+        8,
+        5,
+        6,
+    )
+
+
 def test_sizes_of_no_messages_are_unknown() -> None:
     rows = [wq(), wq(puts=0, put_bytes=0, put_bytes_min=None, put_bytes_max=0)]
     first, second = rows_of(section("wq", *rows), group_of=GROUPS).tables["queue_usage"].to_pylist()
@@ -190,6 +210,8 @@ def test_rmf_structures_are_lists_with_facility_and_storage() -> None:
         "elements_total": 30_000,
         "size_bytes": 2**29,
         "sync_requests": 100.0,
+        "queued_requests": 4.0,
+        "queued_us": 900,
         "policy_size_bytes": 2**30,
         "is_active_instance": True,
         "is_in_rebuild": True,
@@ -213,6 +235,7 @@ def test_rmf_structures_are_lists_with_facility_and_storage() -> None:
     assert (usage["entries_in_use"], usage["elements_total"]) == (0, 30_000)
     assert (usage["coupling_facility"], usage["cf_free_bytes"]) == ("CF01", 2**35)
     assert (usage["qsg"], usage["in_use_kind"], usage["sync_requests"]) == (None, "at_end", 100)
+    assert (usage["queued_requests"], usage["queued_us"], usage["entries_written"]) == (4, 900, None)
     policies = found.tables["allocation"].to_pylist()
     assert [row["policy_size_bytes"] for row in policies] == [2**30, 2**28]
     assert [row["status"] for row in policies] == ["active, being rebuilt", None]

@@ -9,11 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from planner_core.health import guidelines, level_of
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.store import History, Snapshot
+from spark_jobs.night.measures import MEASURED
 from spark_jobs.night.reduce import Reduced
 from spark_jobs.night.statistics import (
     FAMILIES,
+    HEALTH,
     KINDS,
     OTHER_FAMILIES,
     POLICY,
@@ -55,6 +58,9 @@ def reduce_days(
         POLICY: _grouped(POLICY, [row for row in rows[ALLOCATION] if _has_policy(row)]),
         SMDS: _grouped(SMDS, [_data_set(row) for row in rows[SMDS_USAGE] if row["queue_manager"]]),
         QUEUE: _grouped(QUEUE, _queues([row for row in rows[QUEUE_USAGE] if row["queue"]])),
+        HEALTH: _grouped(
+            HEALTH, [line for table in MEASURED for row in rows[table] for line in _judged(table, row)]
+        ),
     }
     for kind in KINDS:
         began(kind)
@@ -95,6 +101,8 @@ def _structure(row: Row) -> Row:
         "elements_pct_peak": row.get("elements_in_use_pct"),
         "fullest": None if entries is None or elements is None else (entries << 32) + elements,
         "full_count": row.get("structure_full_count"),
+        "entries_written": row.get("entries_written"),
+        "elements_written": row.get("elements_written"),
     }
 
 
@@ -128,6 +136,39 @@ def _queues(rows: list[Row]) -> list[Row]:
             squares = squares if squares < 2**63 else None  # no record says so much
         found.append({**row, "put_size_squares": squares, "depth_peak": row["depth_max"]})
     return found
+
+
+def _judged(table: str, row: Row) -> list[Row]:
+    found = []
+    for each in MEASURED[table]:
+        if not all(_is_plausible(row[name]) for name in (*each.parts, *each.wholes)):
+            continue
+        part, whole = (sum(row[name] for name in names) for names in (each.parts, each.wholes))
+        whole = whole if each.wholes else 1
+        reporter = row[each.reporter]
+        if not row["source"].startswith(each.family) or reporter is None:
+            continue
+        level = level_of(each.measure, part, whole)
+        value = min(100 * guidelines()[each.measure].scale * part // max(whole, 1), 2**31 - 1)
+        second = int((row["last_at"] - EPOCH).total_seconds() // 1)
+        found.append(
+            {
+                **row,
+                "measure": each.measure,
+                "reporter": reporter,
+                "coupling_facility": row.get("coupling_facility"),
+                "queue": row.get("queue"),
+                "intervals": int(level is not None),
+                "above_good": int(level in ("above_good", "above_limit")),
+                "above_limit": int(level == "above_limit"),
+                "worst": None if level is None else (value << 32) + second,
+            }
+        )
+    return found
+
+
+def _is_plausible(figure: int | None) -> bool:
+    return figure is not None and 0 <= figure <= 2**48
 
 
 def _grouped(kind: str, rows: list[Row]) -> pa.Table:

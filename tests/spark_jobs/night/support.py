@@ -70,7 +70,8 @@ def qest(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
     """Return structure usage as reported by a queue manager."""
     return {
         **interval(end), **named(structure), "source": "115-2 QEST", "queue_manager": "MQ01",
-        "in_use_kind": "interval_maximum", "structure_full_count": 0, "entries_in_use": 1000, "elements_in_use": 6000, **values,
+        "in_use_kind": "interval_maximum", "structure_full_count": 0, "entries_in_use": 1000, "elements_in_use": 6000,
+        "ixllste_calls": 900, "ixllste_redrives": 90, "ixllstm_calls": 100, "ixllstm_redrives": 10, **values,
     }  # fmt: skip
 
 
@@ -80,7 +81,8 @@ def r744(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
         **interval(end), **named(structure), "qsg": None, "structure": None, "source": "74-4 R744SREQ", "sysplex": "PLEX1",
         "coupling_facility": "CF01", "allocated_at": MIDNIGHT - 30 * DAY, "in_use_kind": "at_end", "size_bytes": 512 * MIB,
         "size_max_bytes": 1024 * MIB, "entries_total": 200_000, "elements_total": 1_200_000, "entries_in_use": 900,
-        "elements_in_use": 5500, **values,
+        "elements_in_use": 5500, "sync_requests": 1000, "sync_us": 20_000, "async_requests": 500, "async_us": 100_000,
+        "changed_requests": 15, "queued_requests": 15, **values,
     }  # fmt: skip
 
 
@@ -88,7 +90,8 @@ def qesd(end: dt.datetime, structure: str = "APP1", **values: object) -> dict[st
     """Return usage of a shared message data set."""
     return {
         **interval(end), **named(structure), "source": "115-2 QESD", "queue_manager": "MQ01", "blocks_total": 1000,
-        "blocks_data": 990, "blocks_in_use": 10, "blocks_in_use_max": 20, "messages_max": 50, "failed_allocates": 0, **values,
+        "blocks_data": 990, "blocks_in_use": 10, "blocks_in_use_max": 20, "messages_max": 50, "failed_allocates": 0,
+        "pool_waits": 0, "buffer_waits": 0, **values,
     }  # fmt: skip
 
 
@@ -105,7 +108,8 @@ def wq(end: dt.datetime, queue: str = "Q1", structure: str = "APP1", **values: o
     """Return usage of a queue by one task."""
     return {
         **qqst(end, queue, structure), "source": "116-1 WQ", "piece": 10_000, "correlation": "0" * 32,
-        "opened_at": end - HOUR, "open_queue": queue, "puts_to_waiting_getter": 3, **values,
+        "opened_at": end - HOUR, "open_queue": queue, "puts_to_waiting_getter": 3, "get_readlists": 100,
+        "get_moves": 90, **values,
     }  # fmt: skip
 
 

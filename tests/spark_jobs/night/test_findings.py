@@ -13,6 +13,7 @@ import pytest
 from planner_core.contracts.files import parsed, plain
 from planner_core.contracts.forecasts import Forecast
 from planner_core.contracts.nightly import NightlyFacts, PlannedOffloadRule, PlannedStructure
+from planner_core.health import MEASURES, HealthFigures, Measure, StructureHealth
 from spark_jobs.night.findings import FINDING_KINDS, DataSetState, Day, State, findings_of
 
 LAST = dt.date(2026, 11, 20)
@@ -34,6 +35,10 @@ USUAL = State(
     qsg="SQ03", structure="APP1", last_day=LAST, days=days(), coupling_facility="CF01", size_bytes=512 * MIB,
     entries_total=200_000, elements_total=1_200_000, initsize_bytes=400 * MIB, base_bytes=22.0 * MIB,
 )  # fmt: skip
+
+
+QUIET = replace(USUAL, initsize_bytes=None)
+"""A structure without other findings."""
 
 
 def forecast(
@@ -166,6 +171,79 @@ def test_ratio_finding_names_the_pool_that_runs_out_first() -> None:
     assert "runs out of elements first" in only(many)["message"]
     assert codes(replace(few, days=days(20, elements_peak=200_000))) == [], "too few days"
     assert codes(replace(few, days=days(elements_peak=2_000, entries_peak=1_000))) == [], "hardly used"
+
+
+@pytest.mark.parametrize(("elements", "ratio"), [(200_000, "1:2"), (250_000, "2:5"), (1_100_000, "1:11")])
+def test_ratio_finding_states_the_balancing_ratio(elements: int, ratio: str) -> None:
+    found = only(replace(USUAL, days=days(elements_peak=elements), initsize_bytes=None))
+    assert f"With the entry-to-element ratio {ratio}, both" in found["message"]
+    assert found["figures"]["balancing_ratio"] == [int(part) for part in ratio.split(":")]
+
+
+def health(**figures: Any) -> StructureHealth:  # noqa: ANN401 - of any measure
+    usual: dict[str, Any] = {
+        "records": 700, "intervals": 672, "worst": 83.25, "worst_at": dt.datetime(2026, 11, 18, 14, 15, tzinfo=dt.UTC),
+        "reporter": "SYSA",
+    }  # fmt: skip
+    return StructureHealth(
+        qsg="SQ03",
+        structure="APP1",
+        first_day=LAST - dt.timedelta(days=6),
+        last_day=LAST,
+        measures=(HealthFigures(**usual | figures),),
+    )
+
+
+HEALTH_CODES = {
+    "redrives": ("REDRIVES_HIGH", "warning", "Washington"),
+    "structure_full": None,  # STRUCTURE_WAS_FULL reports it
+    "sync_time": ("SYNC_TIME_CRITICAL", "warning", "Spreadsheet Reporter"),
+    "async_time": ("ASYNC_TIME_CRITICAL", "warning", "Spreadsheet Reporter"),
+    "changed": ("CHANGED_REQUESTS_HIGH", "warning", "CHNGD"),
+    "delayed": ("DELAYED_REQUESTS_HIGH", "warning", "Spreadsheet Reporter"),
+    "read_lists": ("READ_LISTS_HIGH", "warning", "Washington"),
+    "pool_waits": ("SMDS_POOL_WAITS", "info", "docs/explanation/assumptions.md"),
+    "buffer_waits": ("SMDS_BUFFER_WAITS", "info", "docs/explanation/assumptions.md"),
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measure_above_its_guideline_in_three_intervals_is_reported(measure: Measure) -> None:
+    facts = NightlyFacts()
+    assert findings_of([QUIET], facts, [health(measure=measure, above_good=2, above_limit=2)]) == [], (
+        "two intervals are not enough"
+    )
+    found = findings_of([QUIET], facts, [health(measure=measure, above_good=3, above_limit=3)])
+    expected = HEALTH_CODES[measure]
+    if expected is None:
+        assert found == []
+        return
+    (one,) = found
+    assert (one.code, one.severity) == expected[:2]
+    assert expected[2] in one.source
+    assert one.day == dt.date(2026, 11, 18)
+    assert "in 3 of 672 intervals since 2026-11-14; the worst had 83" in one.message
+
+
+@pytest.mark.parametrize(
+    ("measure", "code"), [("sync_time", "SYNC_TIME_ABOVE_GOOD"), ("async_time", "ASYNC_TIME_ABOVE_GOOD")]
+)
+def test_service_time_that_is_not_good_is_a_remark(measure: Measure, code: str) -> None:
+    (found,) = findings_of([QUIET], NightlyFacts(), [health(measure=measure, above_good=3, above_limit=2)])
+    assert (found.code, found.severity, found.figures["above"]) == (code, "info", 3)
+    assert findings_of([QUIET], NightlyFacts(), [health(measure=measure, above_good=2)]) == []
+
+
+def test_health_finding_names_the_worst_interval() -> None:
+    worst = health(
+        measure="sync_time", above_good=40, above_limit=12, coupling_facility="CF01", reporter="SYSA"
+    )
+    (found,) = findings_of([QUIET], NightlyFacts(), [worst])
+    assert found.message == (
+        "APP1 of SQ03: synchronous requests took more than 60 µs on average, in 12 of 672 intervals since 2026-11-14; "
+        "the worst had 83.2 µs and ended at 2026-11-18 14:15 UTC (SYSA, coupling facility CF01)."
+    )
+    assert found.figures["worst"] == 83.25
 
 
 def test_initsize_above_need_is_reported() -> None:

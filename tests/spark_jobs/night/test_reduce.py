@@ -107,7 +107,9 @@ def mixture(folder: Path) -> History:
         odd[STRUCTURE_USAGE].append(
             qest(
                 end, name, structure_full_count=chance.choice([None, 0, 3]), entries_in_use=chance.choice(some[:4]),
-                elements_in_use=chance.choice(some[:4]), **rest,
+                elements_in_use=chance.choice(some[:4]), ixllste_calls=chance.choice([None, 0, 99, 100, 1000]),
+                ixllste_redrives=chance.choice([None, 0, 20, 21, 200, 2**48, 2**48 + 1, 2**62]), ixllstm_redrives=0,
+                ixllstm_calls=0, **rest,
             )
         )  # fmt: skip
         odd[STRUCTURE_USAGE].append(
@@ -115,6 +117,9 @@ def mixture(folder: Path) -> History:
                 end, name, coupling_facility=chance.choice([None, "CF01", "CF02"]), size_bytes=chance.choice([None, 2**29]),
                 elements_total=chance.choice([None, 5]), entries_in_use_pct=chance.choice([None, 12.5]),
                 allocated_at=chance.choice([None, begin]), interval_start=rest["interval_start"],
+                sync_requests=chance.choice([None, 0, 99, 100]), sync_us=chance.choice([None, 3999, 4000, 6000, 6001, 2**48]),
+                changed_requests=chance.choice([None, 60, 61]), queued_requests=chance.choice([None, 0, 61]), entries_written=chance.choice([None, 0, 7, 2**40]),
+                elements_written=chance.choice([None, 35]), system_id=chance.choice(["SYSA", "SYSB", None]),
             )
         )  # fmt: skip
         odd[ALLOCATION].append(displayed(end, name, full_threshold_pct=chance.choice([None, 80, 85])))
@@ -138,7 +143,8 @@ def mixture(folder: Path) -> History:
             odd[QUEUE_USAGE].append(
                 make(
                     end, chance.choice(["Q1", "Q2"]), name, puts=chance.choice([None, 0, 1, 77]),
-                    put_bytes=chance.choice([None, 0, 1, 256 * 77, 257 * 77, 2**40, 2**55]), **rest,
+                    put_bytes=chance.choice([None, 0, 1, 256 * 77, 257 * 77, 2**40, 2**55]),
+                    get_readlists=chance.choice([None, 0, 75, 76, 2**47]), get_moves=chance.choice([None, 0, 24, 25]), **rest,
                 )
             )  # fmt: skip
     odd[STRUCTURE_USAGE].append(r744(begin + HOUR, "OTHER", xcf_structure="IMSXOTHER"))

@@ -149,18 +149,19 @@ QESD_HEADING = (
     "Date,Time,LPAR,QMgr,QSG,MQ_Version,Interval_Start (DATE),Interval_Start (TIME),Interval_Duration,Structure,"
     "Structure_Number,Blocks_SMDS,Blocks_Space_Map,Blocks_Msg_Data,Blocks_In_Use,Blocks_Free,Failed_Allocates,"
     "Max_Used_Blocks,Min_Free_Blocks,Waited_For_Pool,Waited_For_Buffer,Pool_Wait_Time(S),Pool_Wait_Time(US),"
-    "Buffer_Wait_Time,Encrypted,"
+    "Buffer_Wait_Time,Encrypted,Buffer_Get_Count,"
 )
 QESD_ROW = (
     '"2026/01/14","21:10:04,930000","SYSA","QM01","....",="800","2026/01/14","20:40:12,045359",1792,"APPLICATION1",1,402,'
-    '1,401,17,384,2,30,371,4,5,1, 500000 ,7,"No   ",'
+    '1,401,17,384,2,30,371,4,5,1, 500000 ,7,"No   ",900,'
 )
 WQ_HEADING = (
     "Date,Time,LPAR,QMgr,QSG,MQ_Version,Correlation,Open_Name,Base_Name,Open (DATE),Open (TIME),Close (DATE),Close (TIME),"
     "Queue,Index,Scope,Open_Count,CF_Structure,Total_Bytes_Put,Total_Bytes_Get,Total_Valid_Puts,Total_Valid_Gets,"
     "Get_Max_Msg_Size,Get_Min_Msg_Size,Put_Max_Msg_Size,Put_Min_Msg_Size,Max_Time_On_Queue(S),Max_Time_On_Queue(US),"
     "Total_Time_On_Queue(S),Total_Time_On_Queue(US),Put_Persistent_Count,Put1_Persistent_Count,Max_Depth,"
-    "Put_Waiting_Getter_Count,Put1_Waiting_Getter_Count,CFCount {Open_Lock},"
+    "Put_Waiting_Getter_Count,Put1_Waiting_Getter_Count,CFCount {Open_Lock},CFCount {Get_ReadList},"
+    "CFSync {Get_ReadList},CFCount {Get_Move},"
 )
 
 
@@ -169,7 +170,7 @@ def wq_row(*, close: str = "02:10:04,700000", scope: str = "Shared", structure: 
         '"2026/01/14","21:10:04,930000","SYSA","QM01","....",="800",="D05D49181ECC2D3A5BBA10405BB869F8",'
         '"PAYMENTS.IN                                     ","PAYMENTS.IN                                     ",'
         f'"2026/01/15","02:03:05,559301","2026/01/15","{close}","Local","None","{scope}",1,="{structure.ljust(12)}",'
-        "1100,0,100,0,0,-1,11,11,0, 0 ,0, 0 ,60,2,5,7,1,0,"
+        "1100,0,100,0,0,-1,11,11,0, 0 ,0, 0 ,60,2,5,7,1,0,31,30,9,"
     )
 
 

@@ -206,6 +206,7 @@ def test_data_set_row_omits_values_that_the_formatter_gets_wrong(tmp_path: Path)
         "failed_allocates": 2,
     }
     assert (row["pool_waits"], row["buffer_waits"], row["pool_wait_us"]) == (4, 5, 1_500_000)
+    assert row["buffer_requests"] == 900
     assert "buffer_wait_us" not in row
     assert "is_encrypted" not in row
     assert any("wrong bytes" in note for note in result.notes)
@@ -231,6 +232,8 @@ def test_task_row_has_the_puts_of_a_shared_queue(tmp_path: Path) -> None:
         "persistent_puts": 62,
         "puts_to_waiting_getter": 8,
         "gets": 0,
+        "get_readlists": 31,
+        "get_moves": 9,
         "depth_max": 5,
         "interval_end": WRITTEN,
     }

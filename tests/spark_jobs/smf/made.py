@@ -71,8 +71,8 @@ class RowMaker:
         return row
 
     def facility(self, structures: int) -> dict[str, list[dict[str, Any]]]:
-        """Return rows of all r744 tables for one record."""
-        cf = self.row("r744_cf")
+        """Return rows of all r744 tables for one record with statistics of the coupling facility."""
+        cf = self.row("r744_cf") | {"lacks_statistics": False}
         shared = {column: cf[column] for column in ("sysplex", "system_name", "coupling_facility")}
         return {
             "r744_cf": [cf],
@@ -106,6 +106,7 @@ def small_records(seed: int) -> list[bytes]:
         ),
         plain_record(30, header(2), subtype=4, body=make.random.randbytes(300)),
         mq_record("115-216", header(3), {"qqst": [make.row("qqst", length=120)]}, lengths={"qqst": 120}),
+        mq_record("115-231", header(9), {"qcct": [make.row("qcct")]}),
         mq_record("116-1", header(4), {"wq": make.task_rows(1, length=592)}, lengths={"wq": 592}),
         mq_record("116-2", header(5), {"wq": make.task_rows(2, length=592)}, lengths={"wq": 592}),
         *rmf_record(header(6), make.facility(2)),

@@ -23,7 +23,7 @@ FRAMINGS = {
     "bdw": Framing(kind="bdw", block_bytes=1500),
     "short blocks": Framing(kind="bdw", block_bytes=300),
 }
-BROKEN = 7
+BROKEN = 8
 """The first of the records that are pieces of one; damage to a piece loses the whole record."""
 MUTATIONS = 600
 SOAK = int(os.environ.get("CFPLAN_SOAK_MUTATIONS", "1000000"))

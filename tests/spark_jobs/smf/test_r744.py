@@ -57,6 +57,75 @@ def test_layout_is_accepted_if_1_percent_of_rows_fail() -> None:
     assert len(rows_of([found], "r744_structure")) == 99
 
 
+def patched(record: bytes, section: int, at: int, content: bytes) -> bytes:
+    """Return the record with other bytes at an offset of the first section that a triplet leads to."""
+    begin = int.from_bytes(record[36 + 8 * section : 40 + 8 * section], "big") + at
+    return record[:begin] + content + record[begin + len(content) :]
+
+
+FLAGS = {
+    0x80: "is_connected", 0x40: "became_active", 0x20: "has_gatherer_error", 0x10: "has_dynamic_dispatching",
+    0x08: "has_thin_interrupts", 0x04: "lacks_statistics", 0x02: None, 0x01: None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bit", FLAGS)
+def test_each_bit_of_the_status_of_a_coupling_facility_is_one_flag(bit: int) -> None:
+    (record,) = rmf_record(header(), RowMaker(9).facility(0))
+    (row,) = rows_of([decoded([patched(record, 0, 16, bytes([bit]))])], "r744_cf")
+    assert [name for name in FLAGS.values() if name and row[name]] == ([FLAGS[bit]] if FLAGS[bit] else [])
+
+
+# R744SLEL, SLEM, SSIZ, SMAS, SMIS, SNLH, SMAE, SCUE: their offsets, and the columns.
+INVALID = {
+    28: "entries_total", 32: "entries_in_use", 236: "size_bytes", 240: "size_max_bytes", 244: "size_min_bytes",
+    256: "list_headers", 260: "elements_total", 264: "elements_in_use",
+}  # fmt: skip
+INVALID_FLAGS = ("is_duplexed", "is_primary", "is_secondary", "is_encrypted")
+
+
+def without_statistics(record: bytes, *, flag: int = 0x84) -> bytes:
+    """Return the record with R744FNOHW and with undefined data in all fields that are not valid then."""
+    record = patched(record, 0, 16, bytes([flag]))
+    for number, at in enumerate(INVALID):
+        record = patched(record, 4, at, bytes([0xE0 - number, 0xFF, 0, number]))
+    return patched(record, 4, 25, bytes([0xFF]))
+
+
+def test_fields_without_statistics_of_the_coupling_facility_are_null_and_not_checked() -> None:
+    rows = RowMaker(10).facility(1)
+    (record,) = rmf_record(header(), rows)
+    found = decoded([without_statistics(record)])
+    (row,) = rows_of([found], "r744_structure")
+    assert found.checks["r744"].failed == 0
+    assert {name: row[name] for name in (*INVALID.values(), *INVALID_FLAGS)} == dict.fromkeys(
+        (*INVALID.values(), *INVALID_FLAGS)
+    )
+    assert (row["is_connected"], row["became_active"]) == (True, True), "bits 0 and 1 remain valid"
+    valid = ("sync_requests", "async_requests", "changed_requests", "queued_requests", "policy_size_bytes")
+    assert {name: row[name] for name in valid} == {name: rows["r744_structure"][0][name] for name in valid}, (
+        "counts of the system itself and the policy are valid"
+    )
+
+
+def test_the_same_undefined_data_fails_the_self_check_of_a_record_with_statistics() -> None:
+    (record,) = rmf_record(header(), RowMaker(10).facility(1))
+    found = decoded([without_statistics(record, flag=0x80)])
+    assert found.checks["r744"].failed == 1
+    assert rows_of([found], "r744_structure") == []
+
+
+def test_only_records_without_statistics_lack_the_values() -> None:
+    make = RowMaker(11)
+    rows = [make.facility(3), make.facility(2)]
+    records = [rmf_record(header(number), of)[0] for number, of in enumerate(rows)]
+    found = rows_of([decoded([without_statistics(records[0]), records[1]])], "r744_structure")
+    assert [row["entries_total"] for row in found] == [
+        *[None] * 3,
+        *[row["entries_total"] for row in rows[1]["r744_structure"]],
+    ]
+
+
 def test_cache_and_lock_structures_have_no_list_to_check() -> None:
     make = RowMaker(3)
     rows = make.facility(1)

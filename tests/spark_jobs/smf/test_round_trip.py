@@ -13,7 +13,7 @@ from spark_jobs.smf.encode import Framing, Header, dump, mq_record, plain_record
 from spark_jobs.smf.layouts import layout
 from tests.spark_jobs.smf.made import RowMaker, agrees, header, rows_of
 
-KINDS = ("115-1", "115-2", "115-216", "116-1", "116-2", "74-4", "74-4 broken", "30", "2", "99")
+KINDS = ("115-1", "115-2", "115-216", "115-231", "116-1", "116-2", "74-4", "74-4 broken", "30", "2", "99")
 Expected = dict[str, list[dict[str, Any]]]
 
 framings = st.builds(
@@ -80,6 +80,7 @@ def _one(make: RowMaker, kind: str, head: Header) -> list[tuple[bytes, Expected]
         "115-1": (),
         "115-2": ("qest", "qesd"),
         "115-216": ("qqst",),
+        "115-231": ("qcct",),
         "116-1": ("wq",),
         "116-2": ("wq",),
     }[kind]

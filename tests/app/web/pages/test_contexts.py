@@ -16,12 +16,14 @@ from app.audit.pages import AuditPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
+from app.collecting.pages import CollectionKitPage
 from app.documentation.api_docs import ApiDocsPage, ApiTryPage
 from app.documentation.pages import ArticlePage, DocumentationContentsPage
 from app.events.read_pages import ReadEventsPage
 from app.events.simulate_pages import SimulateEventsPage
 from app.fits.levels_pages import CfLevelsPage
 from app.fits.pages import CurvePage, CurvesPage
+from app.fits.points_pages import AddPointsPage, PointsFitPage, SizingPointsPage
 from app.fleet.pages import OverviewPage
 from app.forecasts.pages import ForecastsPage, StructureForecastPage
 from app.nightly.pages import NightlyRunPage, NightlyRunsPage
@@ -69,8 +71,9 @@ from app.whatif.loss_pages import CfLossPage
 from app.whatif.pages import PlanWhatIfPage, WhatIfPage
 from app.whatif.recovery_pages import RecoveryPage
 from app.whatif.smds_pages import SmdsPage
+from app.whatif.survival_pages import SurvivalPage
 from app.whatif.threshold_pages import ThresholdsPage
-from tests.app.fits.support import daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
 from tests.app.uploads.support import post_file
 from tests.app.usage.support import store, ten_days
 from tests.app.web.pages.addresses import PAGES, html
@@ -88,8 +91,11 @@ CONTEXTS: dict[str, type[Page]] = {
     "clusters/explain.html": ExplainPage,
     "clusters/load.html": LoadPage,
     "fits/curve.html": CurvePage,
+    "fits/add_points.html": AddPointsPage,
     "fits/levels.html": CfLevelsPage,
     "fits/list.html": CurvesPage,
+    "fits/points.html": SizingPointsPage,
+    "fits/points_fit.html": PointsFitPage,
     "fleet/overview.html": OverviewPage,
     "audit/list.html": AuditPage,
     "documentation/article.html": ArticlePage,
@@ -134,6 +140,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
     "uploads/files.html": UploadFilesPage,
+    "collecting/kit.html": CollectionKitPage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,
@@ -149,6 +156,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "whatif/plan.html": PlanWhatIfPage,
     "whatif/recovery.html": RecoveryPage,
     "whatif/smds.html": SmdsPage,
+    "whatif/survival.html": SurvivalPage,
     "whatif/thresholds.html": ThresholdsPage,
     "whatif/upgrade.html": UpgradePage,
 }
@@ -158,6 +166,7 @@ PLAN_PAGES = (
     "/plans/CONTEXTS?tab=findings", "/plans/CONTEXTS?tab=policy", "/plans/CONTEXTS?tab=queues", "/plans/CONTEXTS/what-if",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/survival",
     "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds", "/plans/CONTEXTS/versions/1/structures/MYDATA/explanations",
 )  # fmt: skip
 SCENARIO_PAGES = (
@@ -167,7 +176,7 @@ SCENARIO_PAGES = (
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
 )  # fmt: skip
-NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
+NIGHT_PAGES = ("/sizing-points/fit?cfcc_level=26", "/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/app/plans/pages sends these forms."""
 OF_ACCOUNTS = {name for name in CONTEXTS if name.startswith("accounts/")}
@@ -275,6 +284,7 @@ def test_pages_are_rendered_with_the_declared_template_and_context(
     assert send_json(own_app, "PUT", "/api/v1/plans/CONTEXTS/scenarios/more", scenario).status == 201
     store(own_app, ten_days(days=2))
     upload = post_file(own_app, "text").json()["id"]
+    store_points(own_app.state.database)
     store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(own_app, address)

@@ -208,7 +208,7 @@ def test_dsgroup_used_by_two_structures_is_reported_and_can_be_corrected_at_its_
     assert "asterisk" in read(wrong.text).one("p", id="stored-dsgroup-NOBACK-error").text
 
 
-@pytest.mark.parametrize("question", ["filling", "thresholds"])
+@pytest.mark.parametrize("question", ["filling", "survival", "thresholds"])
 @pytest.mark.parametrize(
     ("query", "leads_to"),
     [

@@ -13,8 +13,10 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.texts.smds_job import smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.recovery import RecoveryQuestion, recovery
+from planner_core.whatif.survival import MeasuredGrowth, SurvivalQuestion, survival
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.planner_core.whatif.filling.plans import Document, queue, structure
+from tests.planner_core.whatif.filling.test_survival import MONDAY, measured
 
 Ask = Callable[[], tuple[Finding, ...]]
 SOME = queue(message_bytes=4096, put_rate_per_s=100, persistent=True)
@@ -46,7 +48,38 @@ def job(**keys: object) -> Ask:
     return lambda: smds_job(evaluate(structure([SOME], **made))).findings
 
 
+GROWTH = MeasuredGrowth(0.0, 0.01, 0.02, MONDAY)
+
+
+def outlasting(
+    days: int,
+    made: Document = SOME,
+    *,
+    entries: int | None = 10,
+    growth: MeasuredGrowth | None = GROWTH,
+    **asked: object,
+) -> Ask:
+    """Return the question about measured days, or about given ones if there are none."""
+    usage = measured(days, entries=entries, growth=growth)
+    return lambda: (
+        survival(structure([made], **FOUR_GB), SurvivalQuestion(**asked), measurements=usage).findings
+    )
+
+
 CODES: Mapping[str, Case] = {
+    "SURVIVAL_NOT_ANSWERED": Case(outlasting(13), outlasting(14), "/structures/0/queues"),
+    "SURVIVAL_FEW_DAYS": Case(outlasting(41), outlasting(42), "/structures/0/queues"),
+    "SURVIVAL_GROWTH_NOT_KNOWN": Case(
+        outlasting(14, growth=None),
+        outlasting(14, growth=None, growth_percent_per_year=Decimal(0)),
+        "/structures/0/queues",
+    ),
+    "SURVIVAL_FILL_NOT_MEASURED": Case(
+        outlasting(14, entries=None), outlasting(14, entries=None, entries_in_use=0), "/structures/0/queues"
+    ),
+    "SURVIVAL_SHORTER_THAN_INTERVAL": Case(
+        outlasting(14, minutes=Decimal("59.9")), outlasting(14, minutes=Decimal(60)), "/structures/0/queues"
+    ),
     "FULL_DURING_OUTAGE": Case(
         # 1 166 929 messages fit with IBM's rules
         outage(SOME, outage_minutes=Decimal(195)),
