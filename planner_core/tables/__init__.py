@@ -64,6 +64,7 @@ TABLE_IDS = (
     "offload_defaults",
     "sizing_choices",
     "smds",
+    "collected_data",
     "health",
     "cluster_defaults",
     "limits",
