@@ -431,7 +431,7 @@ class _PointsFitter:
         return NotSeparable(
             figures=("base", *(("entry", "element") if model.splits else ("bundle",)), "size_cost"),
             why=why,
-            used=f"Base and costs include the control storage for SIZE at {_times(multiple)} INITSIZE; a structure with a larger "
+            used=f"Base and costs include the control storage for SIZE {_times(multiple)} INITSIZE; a structure with a larger "
             "SIZE holds less.",
         )
 
