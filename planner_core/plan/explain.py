@@ -22,7 +22,7 @@ from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.sizing.offload import Rule
-from planner_core.sizing.placement import AllocationRequest
+from planner_core.sizing.placement import AllocationRequest, PlannedResult
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, offload_steps
 from planner_core.sizing.structure_size import (
     BYTES_PER_KIB,
@@ -177,20 +177,40 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
             inputs = tuple(_inputs_of(structures, counted, numbers))
             formula = " + ".join(each.name for each in inputs) or "0"
             yield Explanation(f"{at}/{key}", figures[key], "K", formula, inputs, Basis.ASSUMED, assumed)
-        for key, taken in (
-            ("free_kib", ("planned_initsize_kib", "second_copies_kib")),
-            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib")),
+        for key, counted in (
+            ("other_structures_kib", "initsize_kib"),
+            ("other_structures_size_kib", "size_kib"),
         ):
             if key in figures:
-                names = ("size_kib", "occupied_kib", "dumpspace_kib", *taken)
+                others = tuple(_inputs_of_others(use.others, counted))
+                formula = " + ".join(each.name for each in others)
+                yield Explanation(f"{at}/{key}", figures[key], "K", formula, others, Basis.ASSUMED, assumed)
+        for key, taken in (
+            ("free_kib", ("planned_initsize_kib", "second_copies_kib", "other_structures_kib")),
+            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib", "other_structures_size_kib")),
+        ):
+            if key in figures:
+                names = (
+                    "size_kib",
+                    "occupied_kib",
+                    "dumpspace_kib",
+                    *(each for each in taken if each in figures),
+                )
                 inputs = tuple(Input(name, figures[name], "K", Basis.DERIVED) for name in names)
                 yield Explanation(
                     f"{at}/{key}", figures[key], "K", " - ".join(names), inputs, Basis.ASSUMED, assumed
                 )
 
 
+def _inputs_of_others(structures: Sequence[AllocationRequest[PlannedResult]], key: str) -> Iterator[Input]:
+    """Yield the sizes of structures that are not the group's."""
+    for number, each in enumerate(structures, start=1):
+        size = each.initsize_bytes if key == "initsize_kib" else each.size_bytes
+        yield Input(f"other_{key}_{number}", bytes_to_kib_ceil(size), "K", Basis.GIVEN)
+
+
 def _inputs_of(
-    structures: Sequence[AllocationRequest[StructureResult]], key: str, numbers: Mapping[str, int]
+    structures: Sequence[AllocationRequest[PlannedResult]], key: str, numbers: Mapping[str, int]
 ) -> Iterator[Input]:
     """Yield the sizes of structures, and their augmented space if they have any."""
     for each in structures:
@@ -217,9 +237,8 @@ def _under_published(plain: PlanResult) -> Iterator[Explanation]:
         yield from (item for item in explained if item.figure in compared)
 
 
-def _kib(structure: StructureResult, key: str) -> int:
-    sizes = structure.sizes
-    return bytes_to_kib_ceil(sizes.initsize_bytes if key == "initsize_kib" else sizes.size_bytes)
+def _kib(structure: PlannedResult, key: str) -> int:
+    return bytes_to_kib_ceil(structure.initsize_bytes if key == "initsize_kib" else structure.size_bytes)
 
 
 def _curve(curve: Curve) -> Iterator[Explanation]:

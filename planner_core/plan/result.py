@@ -17,7 +17,11 @@ from planner_core.clusters.load import ClusterLoad
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, FindingGroup, finding_groups
 from planner_core.provenance import Explanation
-from planner_core.sizing.placement import Allocation, FacilityStorage
+from planner_core.sizing.placement import (
+    Allocation,
+    FacilityStorage,
+    PlannedResult,
+)
 from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
@@ -141,7 +145,7 @@ class PlanResult:
     """The fitted curve, or the published one of the highest level of all structures. Each structure has its own
     curve."""
     structures: tuple[StructureResult, ...]
-    allocation: Allocation[StructureResult] = field(repr=False)
+    allocation: Allocation[PlannedResult] = field(repr=False)
     """The allocation of the structures by XCF, based on INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)

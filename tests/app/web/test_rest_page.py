@@ -46,7 +46,16 @@ BODIES: dict[str, object] = {
     "/api/v1/users/{name}": {"role": "planner"},
 }
 """Bodies of requests that take no plan document."""
-QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
+QUESTIONS = (
+    "events/",
+    "cluster/",
+    "whatif/",
+    "lint",
+    "merge",
+    "diff",
+    "plan-from-running",
+    "other-structures",
+)
 
 
 def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> None:
