@@ -201,5 +201,8 @@ def mqsc_attribute(keyword: str, value: object) -> str:
     >>> mqsc_attribute("DSBUFS", 100), mqsc_attribute("DESCR", "Payments of EU")
     ('DSBUFS(100)', "DESCR('Payments of EU')")
     """
+    # A plan can have 32,000 queues with a dozen attributes, most of which are numbers.
+    if type(value) is int:
+        return f"{keyword}({value})"
     # Numbers and MQSC keywords need no quotes and get none, so no list of the attributes with text can go stale.
     return f"{keyword}({mqsc_value(str(value))})"

@@ -28,7 +28,7 @@ SHELVES = {
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
         "why-not-reallocated", "set-up-accounts",
     ),
-    "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "survival", "depth-events"),
+    "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
         "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
         "other-inputs", "glossary", "licenses",

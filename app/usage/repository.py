@@ -727,6 +727,23 @@ def most_in_use_of_week(
     }
 
 
+def written(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> tuple[int, int] | None:
+    """Return the entries written with data in a period, and their elements; None if no hour has both counts."""
+    hours = HourlyStructureUsage
+    query = select(func.sum(hours.entries_written), func.sum(hours.elements_written)).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.hour >= first,
+        hours.hour < past,
+        hours.entries_written.is_not(None),
+        hours.elements_written.is_not(None),
+    )
+    entries, elements = session.execute(query).one()
+    return None if entries is None or elements is None else (int(entries), int(elements))
+
+
 def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:
     """Return the highest numbers of entries, elements and reporting queue managers in any hour of a period."""
     hours = HourlyStructureUsage

@@ -12,6 +12,8 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, FittedFigures, Interval
 from planner_core.units import format_mib
 
+_ALL_PERCENT = 100
+
 
 def check_fitted(
     document: PlanDocument, curve: Curve, structures: Sequence[StructureResult]
@@ -21,7 +23,9 @@ def check_fitted(
     if fit is None:
         return
     at = "/curve/fitted" if isinstance(document.curve, FittedCurve) else "/curve"
-    percent = f"{float(fit.confidence_percent):g} %"
+    intervals = f"the {float(fit.confidence_percent):g} % intervals are in parentheses"
+    if fit.confidence_percent == _ALL_PERCENT:
+        intervals = "the intervals in parentheses hold every curve that the rounding of the answers allows"
     costs = _cost(curve.bundle, fit.bundle_interval)
     apart = ""
     if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
@@ -36,7 +40,7 @@ def check_fitted(
         "FITTED_CURVE_IN_USE",
         f"The sizes are based on curve {fit.version}, fitted to {_data_of(fit, level)}. Base {format_mib(fit.base)} "
         f"({_from_to(fit.base_interval)} MiB), {costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}"
-        f"{controls}; the {percent} intervals are in parentheses. CSQ_ADMIN uses its published size.",
+        f"{controls}; {intervals}. CSQ_ADMIN uses its published size.",
         field=at,
     )
     if fit.cfcc_level is None:

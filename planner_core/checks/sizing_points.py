@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner_core.findings import Finding, finding
+from planner_core.sizing.levels import listed
 from planner_core.sizing.sizing_points import PointsFit
 
 FIGURES: Final = {
     "base": "base",
+    "bundle": "cost of an entry with its elements",
     "entry": "cost of an entry",
     "element": "cost of an element",
     "size_cost": "cost of SIZE",
@@ -28,10 +30,10 @@ def check_points_fit(fit: PointsFit) -> Iterator[Finding]:
             f"The points at CFCC level {fit.cfcc_level} give no curve: {why}.{reason} Add the sizings that the grid advisor lists.",
         )
     for each in fit.not_separable:
-        figures = " and ".join(FIGURES.get(name, name) for name in each.figures)
+        figures = listed([FIGURES.get(name, name) for name in each.figures])
         yield finding(
             "SIZING_POINTS_NOT_SEPARABLE",
-            f"The points do not determine: {figures}. {each.why} {each.used}".rstrip(),
+            f"The points do not separate {figures}. {each.why} {each.used}".rstrip(),
         )
     for why, number in Counter(each.left_out for each in fit.residuals if each.left_out).items():
         points = "1 point is" if number == 1 else f"{number} points are"

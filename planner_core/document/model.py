@@ -525,6 +525,12 @@ class PlanDocument(BaseModel):
         ),
     ] = None
     curve: Literal["published"] | FittedCurve = "published"
+    separate_costs: Annotated[
+        Literal["assumed", "derived"],
+        Field(
+            description="Costs of an entry and an element on published curves, used at ratios other than 1:6: assumed, or derived from IBM's sizes for CSQ_ADMIN."
+        ),
+    ] = "assumed"
     growth: Growth = Field(default_factory=Growth)
     target_usage_percent: Annotated[
         TargetPercent,

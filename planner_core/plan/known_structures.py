@@ -23,6 +23,7 @@ from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
 from planner_core.plan.result import Purpose
+from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.other_structures import other_results
 from planner_core.sizing.placement import Allocation, AllocationGroup, PlannedResult, allocate, question
 from planner_core.sizing.structure_result import StructureResult
@@ -148,6 +149,7 @@ def evaluated_structures(
     curve: Curve | None,
     *,
     purpose: Purpose = "result",
+    queues: KnownQueues | None = None,
     known: KnownStructures = _known,
 ) -> Iterator[EvaluatedStructure]:
     """Yield the evaluation of each structure: CSQ_ADMIN, those of the document in its order, CSQSYSAPPL.
@@ -156,32 +158,38 @@ def evaluated_structures(
         document: The plan.
         curve: The fitted curve that the document names; None for published figures.
         purpose: The use of the results; for sizes alone, there is no advice on queue depths.
+        queues: The queues of earlier evaluations of the plan.
         known: The structures that were evaluated before.
     """
     # Structures are evaluated with this copy, so that their results cannot depend on anything that is not in the key.
     around = document.model_copy(update=_ELSEWHERE)
-    queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
+    weight = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = _first_equal((_content(around), curve, purpose)) if queues <= known.most_queues else None
+    group = _first_equal((_content(around), curve, purpose)) if weight <= known.most_queues else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
         if group is None:
-            yield _evaluated(around, curve, place, structure, purpose)
+            yield _evaluated(around, curve, place, structure, purpose, queues)
             continue
         key = (group, place, structure and _content(structure))
         found = known.get(key)
         if found is None:
-            found = _evaluated(around, curve, place, structure, purpose)
+            found = _evaluated(around, curve, place, structure, purpose, queues)
             known.keep(key, found)
         yield found
 
 
 def _evaluated(
-    around: PlanDocument, curve: Curve | None, place: Place, structure: Structure | None, purpose: Purpose
+    around: PlanDocument,
+    curve: Curve | None,
+    place: Place,
+    structure: Structure | None,
+    purpose: Purpose,
+    queues: KnownQueues | None,
 ) -> EvaluatedStructure:
     if isinstance(place, int) and structure is not None:
-        result = size_application(around, curve, place, structure, advises=purpose == "result")
+        result = size_application(around, curve, place, structure, advises=purpose == "result", known=queues)
     else:
         result = size_admin(around, curve) if place == "admin" else size_system(around, curve)
     return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))

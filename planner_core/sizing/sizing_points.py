@@ -22,7 +22,7 @@ from pydantic import Field
 from planner_core.contracts.fits import Estimate
 from planner_core.errors import PlannerError
 from planner_core.sizing.linear_bounds import Band, NotDetermined
-from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, solve_exactly
+from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, unexplained
 from planner_core.sizing.structure_result import Role
 from planner_core.sizing.structure_size import model_constant, storage_increment_bytes
 from planner_core.units import PAGE_4K, format_size
@@ -440,10 +440,10 @@ class _PointsFitter:
         if len(points) < model.unknowns + 3:
             return False
         rows = [model.row(point) for point in points]
-        sizes = [Fraction(point.size_bytes) for point in points]
+        sizes = [point.size_bytes for point in points]
         least = _LEAST_INCREMENTS_APART * self.increment
         return all(
-            max(map(abs, _unexplained(rows[:out] + rows[out + 1 :], sizes[:out] + sizes[out + 1 :]))) > least
+            max(map(abs, unexplained(rows[:out] + rows[out + 1 :], sizes[:out] + sizes[out + 1 :]))) > least
             for out in range(len(points))
         )
 
@@ -572,24 +572,6 @@ def _is_within(line: Line, direction: tuple[Fraction, ...], share: Fraction) -> 
     """Return whether the points alone determine a figure to within a share of it."""
     low, high = line.interval(direction, of_points_only=True)
     return (high - low) / 2 <= share * abs(line.value(direction))
-
-
-def _unexplained(rows: Sequence[tuple[Fraction, ...]], values: Sequence[Fraction]) -> list[Fraction]:
-    """Return the residuals of least squares of values on rows."""
-    unknowns = range(len(rows[0]))
-    normal = [[sum((row[i] * row[j] for row in rows), Fraction(0)) for j in unknowns] for i in unknowns]
-    right = [
-        (sum((row[i] * value for row, value in zip(rows, values, strict=True)), Fraction(0)),)
-        for i in unknowns
-    ]
-    try:
-        solved = [row[0] for row in solve_exactly(normal, right)]
-    except NotDetermined:
-        return [Fraction(0)] * len(values)
-    return [
-        value - sum((a * b for a, b in zip(row, solved, strict=True)), Fraction(0))
-        for row, value in zip(rows, values, strict=True)
-    ]
 
 
 def _per_entry(point: SizingPoint) -> Fraction:

@@ -505,7 +505,7 @@ def _loss(
     # XCF's order of structures is not documented, so others are tried, too (docs/decisions/0016).
     outcomes = {_nowhere(place_after_loss(gone, other, board)[1]) for other in other_orders(order)}
     lost = tuple(
-        found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
+        found for each in placed if not set(each.before) - set(gone) for found in _lost_messages(each)
     )
     # A queue manager continues while a copy of the structure is left.
     ends = endings(((each.wanted.plan, each.wanted.result) for each in lost), documents)

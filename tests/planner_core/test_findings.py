@@ -191,6 +191,14 @@ CASES: dict[str, Case] = {
         near={S0 + "entry_to_element_ratio": [2, 12]},
         structure="APP1",
     ),
+    "ENTRY_ELEMENT_COST_DERIVED": Case(
+        "warning",
+        "/structures/0/entry_to_element_ratio",
+        "ratio of 1:4, with costs derived .* 313.02 bytes .309.03 to 316.9. .* need would be .* % more",
+        raised={S0 + "entry_to_element_ratio": [1, 4], "separate_costs": "derived"},
+        near={S0 + "entry_to_element_ratio": [2, 12], "separate_costs": "derived"},
+        structure="APP1",
+    ),
     "USAGE_MEASURE_ASSUMED": Case(
         "info", None, "cfplan uses the fuller of entries and elements", near={S0 + "offload": {"rules": []}}
     ),

@@ -91,6 +91,13 @@ GROUP_MORE = (
         hint="published, or the version of a fitted curve, as listed under Fitted curves.",
     ),
     FormField(
+        "separate_costs",
+        "Costs at ratios other than 1:6",
+        "choice",
+        options=(("assumed", "assumed"), ("derived", "derived from CSQ_ADMIN")),
+        hint="Published curves only. The finding on a ratio states the difference.",
+    ),
+    FormField(
         "perfmev",
         "PERFMEV",
         "perfmev",

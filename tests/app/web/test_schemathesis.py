@@ -337,8 +337,8 @@ def try_role(
         for number in range(MOST_ROUNDS):
             for method, path in operations:
                 has_parameters = (method, path) in HAS_PARAMETERS
-                if number and not has_parameters:
-                    continue  # there is only one such request
+                if number and (not has_parameters or len(sent.distinct) >= least):
+                    continue  # there is only one such request, or the first round and this one have sent enough
                 for mode in (GOOD, BAD) if has_parameters else (GOOD,):
                     try:
                         try_cases(

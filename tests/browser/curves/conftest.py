@@ -6,10 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from app.fits import points
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
-from tests.app.fits.support import MADE_ON, daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import (
+    ANSWERS,
+    MADE_ON,
+    PointCosts,
+    answers_of,
+    daily,
+    fit_json,
+    forecast_json,
+    store_night,
+    store_points,
+)
 from tests.app.plans.support import plan
 from tests.serving import served
 
@@ -37,7 +48,10 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ],
         forecasts=[forecast_json(notes=["again"]), forecast_json(measure="entries", notes=["again"])],
     )
+    store_points(app.state.database, answers_of(PointCosts()))
+    store_points(app.state.database, ANSWERS.replace("26,app", "25,app"))
     with app.state.database.session(writes=True) as session:
+        points.save(session, 26, "application")
         service.save_plan(session, "FITTED", plan(curve={"fitted": 1}))
     with served(app) as address:
         yield address

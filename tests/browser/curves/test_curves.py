@@ -15,6 +15,7 @@ from tests.browser.test_every_page import WIDTHS_PX, unfold
 pytestmark = pytest.mark.browser
 
 FORECAST = "/forecasts/SQ03/APPLICATION1"
+POINTS_FIT = "/sizing-points/fit?cfcc_level=26"
 ADDRESSES = (
     "/curves",
     "/curves/1",
@@ -22,6 +23,10 @@ ADDRESSES = (
     "/forecasts",
     FORECAST,
     "/cf-levels",
+    "/curves/4",
+    "/sizing-points",
+    POINTS_FIT,
+    "/sizing-points/fit?cfcc_level=25",
     "/plans/FITTED",
     "/plans/FITTED/edit",
 )
@@ -60,7 +65,9 @@ def test_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, a
         assert over_px <= 0, f"{over_px} px too wide at {width_px}"
 
 
-@pytest.mark.parametrize("address", ["/curves", "/curves/1", "/forecasts", FORECAST, "/cf-levels"])
+@pytest.mark.parametrize(
+    "address", ["/curves", "/curves/1", "/forecasts", FORECAST, "/cf-levels", "/sizing-points", POINTS_FIT]
+)
 def test_tab_reaches_every_control_with_visible_focus(page: Page, address: str) -> None:
     page.goto(address)
     drawn(page)
@@ -161,3 +168,15 @@ def test_cfcc_level_of_a_plan_is_saved_by_a_button(page: Page) -> None:
     expect(row).to_contain_text("the site")
     row.get_by_role("button", name="Remove CF01").click()
     expect(page.get_by_role("row", name="CF01")).to_contain_text("the plans")
+
+
+def test_fit_of_sizing_points_is_stored_and_its_advice_copied(page: Page) -> None:
+    page.goto(POINTS_FIT)
+    drawn(page)
+    expect(page.get_by_role("region", name="Grid of sizings")).to_contain_text("ratio 1:")
+    expect(page.get_by_role("button", name="Copy the grid of sizings")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the grid of sizings").click()
+    assert download.value.suggested_filename == "sizings-cfcc26-application.txt"
+    page.get_by_role("button", name="Store this fit as a curve").click()
+    expect(page.get_by_role("heading", name="Curve 4 of sizing answers")).to_be_visible()

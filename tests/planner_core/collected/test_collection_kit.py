@@ -72,7 +72,7 @@ def test_records_of_the_history_are_in_the_kit() -> None:
 def test_uploads_accept_what_the_readme_says() -> None:
     readme = " ".join(texts(kit())["README.txt"].split())
     for kind in ("smf", "xcf_str", "cfstatus", "cfstruct"):
-        assert KIND_TITLES[kind] in readme  # type: ignore[index]
+        assert KIND_TITLES[kind] in readme
 
 
 def test_statement_that_would_replace_a_list_of_types_is_a_comment() -> None:
