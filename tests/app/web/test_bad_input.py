@@ -18,6 +18,7 @@ FULL: dict[str, Any] = {
     **copy.deepcopy(COMPLETE),
     "queue_managers": ["QM01", "QM02"],
     "curve": "published",
+    "separate_costs": "assumed",
     "growth": {"percent_per_year": 10, "years": 2},
     "headroom_percent": 10,
     "target_usage_percent": 75,
