@@ -35,6 +35,10 @@ COMMANDS = {
         "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
         "app.plans.cli",
     ),
+    "collect-kit": (
+        "Write the settings, jobs and commands that collect the records that cfplan reads.",
+        "app.collecting.cli",
+    ),
     "ingest": ("Read usage data into the usage history.", "app.uploads.ingest_cli"),
     "uploads": ("Uploads and their files: check, register, remove.", "app.uploads.cli"),
     "history": ("Usage history: export rows, rebuild the hourly roll-ups.", "app.usage.history_cli"),
@@ -68,6 +72,10 @@ COMMANDS = {
         "app.running.cli",
     ),
     "from-running": ("Create a plan document from the running system.", "app.running.cli"),
+    "other-structures": (
+        "Add structures of Db2 and others to a plan, from a policy or displays.",
+        "app.running.cli",
+    ),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from fastapi import APIRouter, FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
@@ -19,8 +21,9 @@ from app.audit import api as audit
 from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
+from app.collecting import api as collecting
 from app.data_folder import in_use
-from app.database.engine import Database, database_of
+from app.database.engine import Database, database_of, is_damaged
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.documentation import api_docs
@@ -71,6 +74,8 @@ from planner_core import CORE_VERSION
 FORM_AROUND_FILE_BYTES = 2**20
 """Allowance for the fields and boundaries of a form around a file of the maximum size."""
 
+logger = logging.getLogger("cfplan.serve")
+
 _DESCRIPTIONS = (
     sizing_description,
     events_examples,
@@ -104,9 +109,18 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _prepare(database: Database, settings: Settings) -> None:
-    with database.session(writes=True) as session:
-        # The session of this first transaction has upgraded the schema.
-        plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+    try:
+        with database.session(writes=True) as session:
+            # The session of this first transaction has upgraded the schema.
+            plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+    except DBAPIError as error:
+        # What is not damaged can still be read; each request that needs damaged data says so.
+        if not is_damaged(error):
+            raise
+        logger.error(
+            "The database reports damaged data, so deleted plans are not removed: %s. Restore a backup.",
+            error.orig,
+        )
 
 
 def keep_what_is_loaded() -> None:
@@ -178,6 +192,7 @@ def _routers() -> list[APIRouter]:
         plans.router,
         scenarios.router,
         uploads.router,
+        collecting.router,
         audit.router,
         jobs.router,
         usage.router,

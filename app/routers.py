@@ -13,6 +13,7 @@ def page_routers() -> list[APIRouter]:
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
     from app.clusters.load_pages import router as cluster_load
+    from app.collecting.pages import router as collecting
     from app.documentation.pages import router as documentation
     from app.events.read_pages import router as read_events
     from app.events.simulate_pages import router as simulate_events
@@ -53,6 +54,7 @@ def page_routers() -> list[APIRouter]:
         running,
         uploads,
         upload_files,
+        collecting,
         usage_plan,
         take_over,
         usage,

@@ -109,6 +109,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     from app.main import keep_what_is_loaded
     from app.monitoring.workers import shared_by_workers
     from app.serving.cores import usable_cores
+    from app.serving.slow_clients import ImpatientProtocol
     from app.serving.supervisor import Supervisor
     from app.serving.worker import (
         KEEP_ALIVE_S,
@@ -121,6 +122,7 @@ def supervise(application: FastAPI, settings: Settings, sockets: Sequence[socket
     workers = settings.workers or min(usable_cores(), MOST_WORKERS)
     config = uvicorn.Config(
         application,
+        http=ImpatientProtocol,
         server_header=False,
         proxy_headers=False,  # the application does this, for CFPLAN_TRUSTED_PROXIES only
         access_log=False,  # the application writes its own, with the user and without the query

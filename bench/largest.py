@@ -27,6 +27,7 @@ from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
 from app.running.texts import LARGEST_FILE_BYTES
 from app.settings import Settings
+from app.texts.documents import LARGEST_FILE_BYTES as LARGEST_TEXT_BYTES
 from bench.plans import QUEUES, STRUCTURES, largest
 from planner_core.texts.outputs import OUTPUT_KINDS
 
@@ -128,7 +129,7 @@ async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Cal
     """Yield the requests in an order in which each finds what it needs."""
     at = f"/api/v1/plans/{NAME}"
     body = json.dumps(plan).encode()
-    yield Call("PUT", at, body, expected=201, name="save: PUT a new plan")
+    yield Call("PUT", at, body, expected=201, name=f"save: PUT {at}")
     etag = (await client.get(f"{at}/versions")).json()["versions"][0]["etag"]
     changed = json.dumps(_changed(plan)).encode()
     answer = await client.put(
@@ -137,11 +138,17 @@ async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Cal
     answer.raise_for_status()
     for path in _pages(plan):
         yield Call("GET", path)
+    for question in ("filling", "thresholds"):
+        yield Call("GET", f"/whatif/{question}?plan={NAME}", expected=303)
     for path in _rest(at):
         yield Call("GET", path)
     for call in _posted(
         plan, body, (await client.get(f"{at}/policy")).text, (await client.get(f"{at}/mqsc")).text
     ):
+        yield call
+    for call in _sent_to_pages(plan, body):
+        yield call
+    for call in _scenarios(plan):
         yield call
     async for call in _edited(client):
         yield call
@@ -182,6 +189,8 @@ def _pages(plan: dict[str, Any]) -> Iterator[str]:
     )
     yield from (
         f"{at}/scenarios/new",
+        "/plans.csv",
+        "/deleted-plans",
         "/search?q=Q0100",
         f"/cluster/load?plan={NAME}",
         f"/events/simulate?plan={NAME}",
@@ -202,28 +211,34 @@ def _rest(at: str) -> Iterator[str]:
     )
     yield from (f"{at}/diff", f"{at}/document", f"{at}/scenarios", "/api/v1/plans", "/api/v1/fleet")
     yield from (f"{at}/{kind}" for kind in OUTPUT_KINDS)
-    yield "/api/v1/search?q=Q0100"
+    yield from (f"{at}/versions/1/{kind}" for kind in OUTPUT_KINDS)
+    yield from (f"{at}/versions/1/approval", "/api/v1/deleted-plans", "/api/v1/search?q=Q0100")
 
 
 def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterator[Call]:
     structure = plan["structures"][-1]["name"]
     # The definitions of all queues are longer than a text about the running system may be.
     mqsc = mqsc[: LARGEST_FILE_BYTES // 2].rpartition("\nDEFINE")[0]
-    for path in ("/size", "/size?explain=true", "/size?depths=true", *(f"/{kind}" for kind in OUTPUT_KINDS)):
+    of_one = urlencode({"explain": "true", "depths": "true", "structure": structure})
+    for path in ("/size", "/size?explain=true", "/size?depths=true", f"/size?{of_one}"):
         yield Call("POST", f"/api/v1{path}", body)
-    yield Call("POST", "/api/v1/events/advise", body)
+    for path in (*OUTPUT_KINDS, "events/advise", f"events/advise?{urlencode({'structure': structure})}"):
+        yield Call("POST", f"/api/v1/{path}", body)
+    yield Call("POST", "/api/v1/events/rates", json.dumps({"document": plan, "sets": []}).encode())
+    yield Call("POST", "/api/v1/cluster/load", body)
     questions: Mapping[str, Mapping[str, object]] = {
         "filling": {"structure": structure, "outage_minutes": 100, "rate_percent": 150},
         "thresholds": {"structure": structure, "hold": 500_000, "typical": 50_000},
         "recovery": {"recovery_minutes": 30, "log_read_mb_per_s": 100},
         "smds-job": {},
         "upgrade": {},
+        "upgrade: one change": {"queue_managers": 0, "years": 1, "growth": 12.5},
         "cf-loss": {},
     }
     for question, parameters in questions.items():
         yield Call(
             "POST",
-            f"/api/v1/whatif/{question}?{urlencode(parameters)}",
+            f"/api/v1/whatif/{question.partition(':')[0]}?{urlencode(parameters)}",
             body,
             name=f"POST /api/v1/whatif/{question}",
         )
@@ -245,13 +260,33 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
         ("/lint", {"text": mqsc}),
     ):
         yield Call("POST", page, urlencode(form).encode(), FORM)
-    yield Call(
-        "POST",
-        "/api/v1/plans/LARGEST/scenarios",
-        json.dumps({"name": "years", "changes": {"growth": {"years": 1, "percent_per_year": 10}}}).encode(),
-        expected=201,
-        name="save: POST a scenario",
-    )
+
+
+def _sent_to_pages(plan: dict[str, Any], body: bytes) -> Iterator[Call]:
+    """Yield the plan as a text in the form of each page that takes one; the form has the longest text that it may have."""
+    structures = len(plan["structures"])
+    while len(body) > LARGEST_TEXT_BYTES:
+        structures -= 1
+        body = json.dumps({**plan, "structures": plan["structures"][:structures]}).encode()
+    form = urlencode({"text": body.decode()}).encode()
+    for page in ("cf-loss", "upgrade", "recovery", "smds"):
+        yield Call("POST", f"/whatif/{page}", form, FORM)
+    yield Call("POST", "/cluster/load", form, FORM)
+
+
+def _scenarios(plan: dict[str, Any]) -> Iterator[Call]:
+    at, rest = f"/plans/{NAME}/scenarios", f"/api/v1/plans/{NAME}/scenarios"
+    grown = {**plan["growth"], "years": 4}
+    for number, name in enumerate(("years", "more")):
+        made = json.dumps({"name": name, "changes": {"growth": {**grown, "years": 4 + number}}})
+        yield Call("POST", rest, made.encode(), expected=201, name=f"save: POST {rest}: {name}")
+    for path in (at, rest):
+        yield Call("GET", path)
+        # The page of a single scenario is that of a comparison.
+        yield Call("GET", f"{path}/years", expected=303 if path == at else 200)
+        yield Call("GET", f"{path}/years/report")
+        yield Call("GET", f"{path}/compare?of=years,more")
+    yield from (Call("GET", f"{at}.csv"), Call("GET", f"{at}/years/edit"))
 
 
 async def _edited(client: AsyncClient) -> AsyncIterator[Call]:
@@ -264,7 +299,7 @@ async def _edited(client: AsyncClient) -> AsyncIterator[Call]:
             f"/plans/{NAME}/edit",
             urlencode({**fields, "do": action}).encode(),
             FORM,
-            name=f"POST the editor: {action}",
+            name=f"POST /plans/{NAME}/edit: {action}",
         )
     yield Call("POST", "/plan-preview", urlencode(fields).encode(), FORM)
     yield Call(
@@ -273,7 +308,7 @@ async def _edited(client: AsyncClient) -> AsyncIterator[Call]:
         urlencode({**fields, "do": "save", "/cfcc_level": "24"}).encode(),
         FORM,
         expected=303,
-        name="save: POST the editor",
+        name=f"save: POST /plans/{NAME}/edit",
     )
 
 

@@ -7,8 +7,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 
-from planner_core.sizing.sizing_advice import advise
+from planner_core.sizing.sizing_advice import Advice, advise
 from planner_core.sizing.sizing_points import Origin, PointsFit, SizingPoint, fit_points
 from planner_core.sizing.structure_size import storage_increment_bytes
 from planner_core.units import MIB, ceil_fraction, round_up
@@ -62,6 +63,11 @@ CASES = (
 )  # fmt: skip
 
 
+@cache
+def _advised(cfcc_level: int) -> Advice:
+    return advise([], cfcc_level=cfcc_level)
+
+
 def simulated(seed: int, case: Case) -> tuple[list[SizingPoint], Truth]:
     """Return the points of a simulated coupling facility, and its figures."""
     chance = random.Random(seed)  # noqa: S311 - a simulation
@@ -74,7 +80,7 @@ def simulated(seed: int, case: Case) -> tuple[list[SizingPoint], Truth]:
     if case.advised:
         asked = [
             (each.entries, (each.entry_ratio, each.element_ratio), Fraction(str(each.size_multiple)))
-            for each in advise([], cfcc_level=case.cfcc_level).sizings
+            for each in _advised(case.cfcc_level).sizings
         ]
     else:
         asked = [
@@ -225,8 +231,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="bench.sizing_points", description=__doc__)
     parser.add_argument("--simulations", type=int, default=1000, help="point sets for each case")
+    parser.add_argument(
+        "--case", type=int, action="append", choices=range(len(CASES)), help="only this case, from 0"
+    )
     options = parser.parse_args(arguments)
-    print("\n".join(table(options.simulations)))
+    cases = CASES if options.case is None else [CASES[number] for number in options.case]
+    print("\n".join(table(options.simulations, cases)))
 
 
 if __name__ == "__main__":

@@ -148,6 +148,13 @@ def guidelines() -> Mapping[Measure, Guideline]:
     return {each.measure: each for each in found}
 
 
+@cache
+def health_codes() -> frozenset[str]:
+    """Return the codes of all findings about guidelines."""
+    found = (code for each in guidelines().values() for code in (each.code, each.code_above_good))
+    return frozenset(code for code in found if code is not None)
+
+
 def least_requests() -> int:
     """Return the number of requests below which an interval is not judged: a few requests show nothing."""
     return tables.constants("health")["least_requests"].value

@@ -23,11 +23,15 @@ _SHOWN_CHARACTERS: Final = 60
 _QSG = re.compile(r"[A-Z][A-Z0-9$#@]{0,3}")
 QUEUE_MANAGER_PATTERN: Final = r"[A-Z$#@][A-Z0-9$#@]{0,3}"
 _QUEUE_MANAGER = re.compile(QUEUE_MANAGER_PATTERN)
+SYSTEM_PATTERN: Final = r"[A-Z0-9$#@]{1,4}"
+"""A system's SMF identifier (SID): 1 to 4 characters."""
+_SYSTEM = re.compile(SYSTEM_PATTERN)
 _CFSTRUCT = re.compile(r"[A-Z][A-Z0-9]{0,11}")
 CF_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _CF = re.compile(CF_PATTERN)
 STRUCTURE_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,15}"
 _STRUCTURE = re.compile(STRUCTURE_PATTERN)
+_DB2_GROUP = re.compile(r"[A-Z][A-Z0-9$#@]{0,7}")
 _POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
 QUEUE_PATTERN: Final = r"[A-Za-z0-9./_%]{1,48}"
 _QUEUE = re.compile(QUEUE_PATTERN)
@@ -67,6 +71,11 @@ def queue_manager(value: str) -> str:
     )
 
 
+def system(value: str) -> str:
+    """Check a system's SMF identifier: 1 to 4 characters."""
+    return _check(_SYSTEM, value, "a system has an SMF identifier of 1 to 4 characters A-Z 0-9 $ # @")
+
+
 def cfstruct(value: str) -> str:
     """Check a CFSTRUCT name: 1 to 12 alphanumeric characters, starting with a letter, without the group's name."""
     # Checked before the syntax: users need to know why these two names are refused, not which characters are allowed.
@@ -93,6 +102,15 @@ def structure(value: str) -> str:
         _STRUCTURE,
         value,
         "a CFRM structure name has 1 to 16 characters A-Z 0-9 $ # @ _, starting with a letter",
+    )
+
+
+def db2_group(value: str) -> str:
+    """Check the name of a Db2 data-sharing group: 1 to 8 characters."""
+    return _check(
+        _DB2_GROUP,
+        value,
+        "a Db2 data-sharing group name has 1 to 8 characters A-Z 0-9 $ # @, starting with a letter",
     )
 
 
@@ -183,5 +201,8 @@ def mqsc_attribute(keyword: str, value: object) -> str:
     >>> mqsc_attribute("DSBUFS", 100), mqsc_attribute("DESCR", "Payments of EU")
     ('DSBUFS(100)', "DESCR('Payments of EU')")
     """
+    # A plan can have 32,000 queues with a dozen attributes, most of which are numbers.
+    if type(value) is int:
+        return f"{keyword}({value})"
     # Numbers and MQSC keywords need no quotes and get none, so no list of the attributes with text can go stale.
     return f"{keyword}({mqsc_value(str(value))})"

@@ -7,7 +7,7 @@ its description. Callers in the core can pass values instead of texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Self, get_args
@@ -293,6 +293,33 @@ class ListOf(ParameterReader):
 
 
 @dataclass(frozen=True, slots=True)
+class NameList(ParameterReader):
+    """Names in upper case, with commas or blanks between them; several texts are one list, in which each name is once."""
+
+    check: Callable[[str], str]
+    """A check of `planner_core.names`."""
+    pattern: str
+    most: int = 40
+
+    def _value(self, given: object) -> object:
+        if not isinstance(given, list):
+            return given
+        found = dict.fromkeys(
+            name for text in given for name in str(text).upper().replace(",", " ").split(maxsplit=self.most)
+        )
+        if len(found) > self.most:
+            _refuse(f"can have at most {self.most} names")
+        try:
+            return tuple(self.check(name) for name in found)
+        except PlannerError as error:
+            _refuse(str(error))
+
+    def _schema(self) -> dict[str, Any]:
+        name = {"type": "string", "pattern": f"^({self.pattern})$"}
+        return {"type": "array", "items": name, "maxItems": self.most}
+
+
+@dataclass(frozen=True, slots=True)
 class Flag(ParameterReader):
     """True or false."""
 
@@ -351,7 +378,7 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
     for field, info in model.model_fields.items():
         name = info.alias or field
         shown = next((each for each in info.metadata if isinstance(each, Metavar)), Metavar("N"))
-        is_list = any(isinstance(each, Rules | ListOf) for each in info.metadata)
+        is_list = any(isinstance(each, Rules | ListOf | NameList) for each in info.metadata)
         values = get_args(info.annotation)
         choices = values if all(isinstance(each, str) for each in values) else ()
         label = next((each for each in info.metadata if isinstance(each, Label)), None)

@@ -52,7 +52,7 @@ from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
 from spark_jobs.without_pandas import hide_pandas_from_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHUNK_BYTES = 4 * 2**20
+CONTRADICTION = "GROUP_CONTRADICTS_MAP"
 IN_PROCESS_BELOW_BYTES = 2**30
 """The size below which this process decodes a dump itself: starting Spark takes some seconds, so this finishes
 sooner."""
@@ -185,7 +186,7 @@ def _ingest(
     given = {"qsg": _group_texts(options.groups | own), "kind": options.kind, "zone": zone_name}
     stored = ledger.stored(identity, given=given, keep_from=options.keep_from)
     if stored is not None:
-        _already_stored(report, stored, history)
+        _already_stored(report, stored, history, options.groups)
         return
     source = Source(new_commit_id(), report["file"], sha256)
     reporter.begin("decoding")
@@ -410,7 +411,15 @@ def _findings(
                 f"{', '.join(groups)}. None of them was used; the group comes from the map. To use them, split the dump."
             )
             found.append({"code": "SEVERAL_GROUPS", "severity": "warning", "message": message})
-    for system, manager, group in sorted(facts.queue_managers):
+    return [*found, *_contradictions(facts.queue_managers, mapped), *_times_ahead(facts)]
+
+
+def _contradictions(
+    queue_managers: Iterable[tuple[str, str, str]], mapped: Mapping[Who, str]
+) -> list[dict[str, Any]]:
+    """Return a finding for each queue manager whose rows are stored under another group than that of the map."""
+    found = []
+    for system, manager, group in sorted(queue_managers):
         other = mapped.get((system, manager), group)
         if group and other != group:
             message = (
@@ -418,8 +427,8 @@ def _findings(
                 f"the map of groups. Its rows were stored under {group}. Correct the map: it applies to records that do not "
                 "contain the group."
             )
-            found.append({"code": "GROUP_CONTRADICTS_MAP", "severity": "warning", "message": message})
-    return [*found, *_times_ahead(facts)]
+            found.append({"code": CONTRADICTION, "severity": "warning", "message": message})
+    return found
 
 
 def _times_ahead(facts: RowFacts) -> list[dict[str, Any]]:
@@ -477,7 +486,9 @@ def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, 
     return found
 
 
-def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> None:
+def _already_stored(
+    report: dict[str, Any], entry: Entry, history: History, mapped: Mapping[Who, str]
+) -> None:
     kept = history.stored_report(entry.commit_id) or {}
     # The stored report was made under the name of the earlier upload.
     for name in ("file", "sha256", "size_bytes"):
@@ -487,7 +498,13 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
         records = {kind: count - skipped.get(kind, 0) for kind, count in kept.get("records", {}).items()}
         kept["records"] = {kind: count for kind, count in records.items() if count > 0}
     report |= kept
+    # The map may have changed since the file was stored.
+    stored = [
+        (one["system_id"] or "", one["queue_manager"], one["qsg"] or "") for one in report["queue_managers"]
+    ]
+    others = [finding for finding in report["findings"] if finding["code"] != CONTRADICTION]
     report |= {
+        "findings": [*_contradictions(stored, mapped), *others],
         "status": "already_stored",
         "commit_id": entry.commit_id,
         "message": "The usage history has this file already; nothing was changed.",

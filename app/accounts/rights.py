@@ -86,6 +86,9 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/uploads/{number}
         GET /api/v1/uploads/{number}/report
         GET /api/v1/upload-files
+        GET /api/v1/collection-kit
+        GET /api/v1/collection-kit/archive
+        GET /api/v1/missing-data
         GET /api/v1/qsg-map
         GET /api/v1/jobs/{number}
         GET /api/v1/jobs/{number}/log
@@ -129,6 +132,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/merge
         POST /api/v1/diff
         POST /api/v1/plan-from-running
+        POST /api/v1/other-structures
         GET /api/v1/search
         GET /api/v1/reference
         GET /api/v1/reference/{table_id}
@@ -177,6 +181,7 @@ _TABLE: Mapping[Right, str] = {
         GET /uploads
         GET /uploads/{upload_id}
         GET /upload-files
+        GET /collection-kit
         GET /qsg-map
         GET /usage
         GET /usage.csv

@@ -167,12 +167,12 @@ def revoke(session: Session, token_id: int, now: datetime, *, user_id: int | Non
 
 
 def revoke_all(session: Session, user_id: int, now: datetime) -> None:
-    """Revoke all tokens of a user."""
+    """Revoke all tokens of a user that are not revoked yet."""
+    left = (ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
+    if session.scalar(select(ApiToken.id).where(*left).limit(1)) is None:
+        return  # a change of nothing would have no entry in the audit trail
     revoked = session.execute(
-        update(ApiToken)
-        .where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
-        .values(revoked_at=now)
-        .returning(ApiToken.id, ApiToken.name)
+        update(ApiToken).where(*left).values(revoked_at=now).returning(ApiToken.id, ApiToken.name)
     ).all()
     user = session.scalar(select(User.name).where(User.id == user_id))
     for token_id, name in revoked:

@@ -210,15 +210,16 @@ def set_role(session: Session, user: User, role: str) -> None:
 
 
 def disable(session: Session, user: User, now: datetime) -> None:
-    """Disable a user, end all sessions, and revoke all tokens.
+    """Disable a user, end all sessions, and revoke all tokens. A disabled user stays as it is.
 
     Raises:
         FieldsInvalid: No administrator would be left.
     """
+    if user.disabled_at is not None:
+        return
     _keep_an_administrator(session, user)
-    if user.disabled_at is None:
-        record(session, Action.USER_DISABLED, object_of(user))
-    user.disabled_at = user.disabled_at or now
+    record(session, Action.USER_DISABLED, object_of(user))
+    user.disabled_at = now
     sessions.end_all(session, user.id)
     tokens.revoke_all(session, user.id, now)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # Alembic is imported only to migrate: commands, jobs and the service start with a current schema nearly always.
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
-SCHEMA_REVISION = "f6a2c8d4b1e9"
+SCHEMA_REVISION = "b8e3d6f1a4c7"
 """The last revision in the folder of migrations, which this version of cfplan needs."""
 _MIGRATING = threading.Lock()
 """A lock for migrations: Alembic keeps its context in a module, so a process cannot migrate two databases at once."""
@@ -88,12 +88,21 @@ class DatabaseUnusable(PlannerError):
     problem = DATABASE_UNAVAILABLE
 
 
+DAMAGED = ("XX001", "XX002")
+"""SQLSTATEs of PostgreSQL: data_corrupted and index_corrupted."""
+
+
 def is_unusable(error: DBAPIError) -> bool:
     """Return whether the database itself failed: it does not answer, or its file is damaged or not SQLite.
 
     Errors that a statement causes, such as a violated constraint, are other subclasses of DatabaseError.
     """
-    return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
+    return isinstance(error, OperationalError) or type(error) is InterfaceError or is_damaged(error)
+
+
+def is_damaged(error: DBAPIError) -> bool:
+    """Return whether the database reports that its data is damaged: a file of SQLite, or pages of PostgreSQL."""
+    return type(error) is DatabaseError or getattr(error.orig, "sqlstate", None) in DAMAGED
 
 
 def database_url(given: str, *, data_dir: Path) -> URL:

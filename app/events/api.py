@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
 
 from app.events import advising, reading, service
 from app.fits.dependencies import CurvesDep
-from app.web.body import DocumentBody
+from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 from planner_core.depth_events.advice import PlanDepthAdvice
 from planner_core.depth_events.course import Simulation
@@ -46,11 +49,23 @@ def read(body: DocumentBody) -> EventReading:
     summary="Advise on queue depths",
     response_description="Advice for each structure with queues, and the findings on depth events and on structures that are too small.",
     openapi_extra=json_request("PlanDocument"),
-    responses=problems(413, 415, 422),
+    responses={200: {"model": PlanDepthAdvice}, **problems(413, 415, 422)},
+    response_class=Response,
 )
-def advise(body: DocumentBody, curves: CurvesDep) -> PlanDepthAdvice:
+def advise(
+    body: DocumentBody,
+    curves: CurvesDep,
+    structure: Annotated[
+        str | None,
+        Query(
+            description="Advise on only the structure with this name in MQ. The findings are those of the whole plan."
+        ),
+    ] = None,
+) -> Response:
     """Take a plan document; return MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues, compared with its own values."""
-    return advising.advise(read_json(body), curves)
+    # Written in this thread: FastAPI would write it on the event loop, which takes a second for the largest plans.
+    advice = advising.advise(read_json(body), curves, structure=structure)
+    return Response(advice.json_bytes(), media_type=JSON)
 
 
 @router.post(

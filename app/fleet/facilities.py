@@ -22,6 +22,7 @@ from planner_core.sizing.placement import (
     first_choice,
     question,
     second_choice,
+    without_repeated_others,
 )
 from planner_core.sizing.structure_answer import StoredStructure
 from planner_core.whatif.loss import needed_in, place_after_loss, unplaced_of
@@ -58,7 +59,7 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
         plans: The latest versions of all plans, the most recently saved first.
         measured: Measured structures by group and name.
     """
-    all_structures = {each.plan: len(each.structures) for each in plans}
+    all_structures = {each.plan: _count(each) for each in plans}
     groups = [*_without_repeats(plans), *_unplanned(plans, measured)]
     asked = question(groups)
     observed = {
@@ -77,7 +78,7 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
             _facility(facility, board, order, losses, observed) for _, facility in sorted(facilities.items())
         ),
         {name: tuple(where) for name, where in board.places.items()},
-        tuple(each.plan for each in groups if all_structures.get(each.plan) == len(each.structures)),
+        tuple(each.plan for each in groups if all_structures.get(each.plan) == _count(each)),
         tuple(each.structure for each in order if not board.places.get(each.structure)),
     )
 
@@ -86,11 +87,17 @@ def _without_repeats(plans: Iterable[PlannedGroup]) -> Iterable[PlannedGroup]:
     """Yield the plans with those structures that no more recently saved plan has."""
     # Several plans of a group are drafts or years of the same structures, and a sysplex has each of them once.
     seen: set[str] = set()
+    plans, _ = without_repeated_others(list(plans))
     for plan in plans:
         own = [each for each in plan.structures if each.cfrm_name not in seen]
         seen.update(each.cfrm_name for each in own)
         if own:
             yield replace(plan, structures=own)
+
+
+def _count(plan: PlannedGroup) -> int:
+    """Return the number of structures of the plan's group."""
+    return sum(1 for each in plan.structures if each.role != "other")
 
 
 def _unplanned(

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 
 from app.fleet.answers import FleetLimit
 from app.fleet.row_cache import RowCache
-from app.forecasts.service import MEASURES, first_crossing
+from app.forecasts.service import MEASURES
 from app.nightly import repository as night_rows
 from app.nightly.models import StoredForecast
 from planner_core.contracts.files import parsed
-from planner_core.contracts.forecasts import Crossing
+from planner_core.contracts.forecasts import Crossing, first_crossing
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.facilities import PlannedGroup
 from app.fleet.row_cache import RowCache
+from app.plans.stored import others_of
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import AllocationGroup
 from planner_core.sizing.structure_answer import stored_structures
@@ -36,12 +37,10 @@ def planned_groups(session: Session, versions: Sequence[AnyRow]) -> list[Planned
 
 
 def _group(name: str, row: AnyRow) -> PlannedGroup:
-    result = json.loads(row.result)
+    result, document = json.loads(row.result), json.loads(row.document)
     return AllocationGroup(
         plan=name,
         cfcc_level=result["cfcc_level"],
-        coupling_facilities=tuple(
-            map(CouplingFacility.model_validate, json.loads(row.document)["coupling_facilities"])
-        ),
-        structures=stored_structures(result),
+        coupling_facilities=tuple(map(CouplingFacility.model_validate, document["coupling_facilities"])),
+        structures=(*others_of(document), *stored_structures(result)),
     )

@@ -17,7 +17,7 @@ from app.nightly.models import DailyStructureUsage, StoredForecast
 from app.nightly.urgency import RankedForecast, RecentUsage, all_ranked_forecasts, ranked_forecasts
 from app.paging import ListRequest, ResultPage
 from planner_core.contracts.files import Stored, parsed, parsed_text
-from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score
+from planner_core.contracts.forecasts import Crossing, Forecast, Resized, Score, first_crossing
 from planner_core.findings import Finding
 from planner_core.urgency import Fullness
 from planner_core.wire import Answer, Hidden
@@ -35,19 +35,6 @@ ALL_FORECASTS = ListRequest()
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 AnyForecast = TypeVar("AnyForecast", bound=Forecast)
-
-
-def first_crossing(crossings: Iterable[Crossing]) -> Crossing | None:
-    """Return the level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
-    known = tuple(crossings)
-    crossed = [each for each in known if each.state == "already_crossed"]
-    dated = [each for each in known if each.dates.p50 is not None]
-    likely = [each for each in known if each.state == "possible"]
-    if crossed:
-        return crossed[-1]
-    if dated:
-        return min(dated, key=lambda each: each.dates.p50 or date.max)
-    return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

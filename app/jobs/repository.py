@@ -99,6 +99,13 @@ def last_of_kind(session: Session, kind: str) -> JobRun | None:
     return session.scalars(query).one_or_none()
 
 
+def last_reports(session: Session, kind: str, *, most: int) -> Sequence[str]:
+    """Return the last reports of runs of a kind, newest first."""
+    query = select(JobRun.report).where(JobRun.kind == kind, JobRun.report.is_not(None))
+    reports = session.scalars(query.order_by(JobRun.id.desc()).limit(most))
+    return [report for report in reports if report is not None]
+
+
 def running_owners(session: Session) -> Sequence[tuple[int, str]]:
     """Return the number and the owner of every run in the state RUNNING."""
     query = select(JobRun.id, JobRun.owner).where(JobRun.state == JobState.RUNNING)

@@ -122,6 +122,10 @@ class FitVersion(Base):
     made_at: Mapped[datetime] = mapped_column(Timestamp)
     digest: Mapped[str] = mapped_column(String(64))
     """Digest of the fit. A fit that equals the previous one of its scope is not stored again."""
+    base_bytes: Mapped[float | None] = mapped_column(Float)
+    """Base, cost of an entry with its elements, and used points: figures of the fit by which lists are sorted."""
+    bundle_bytes: Mapped[float | None] = mapped_column(Float)
+    points: Mapped[int | None] = mapped_column(Integer)
     fit: Mapped[str] = mapped_column(CompressedText)
     """JSON, as returned by the job: figures with their intervals, points used and excluded, and breaks."""
 
@@ -164,6 +168,10 @@ class StoredForecast(Base):
     """The earliest day, by the median estimate, on which a level is passed within the horizon; the list of forecasts is
     sorted by this day.
     """
+    probability: Mapped[float | None] = mapped_column(Float)
+    """The probability that the next limit is passed within the horizon; the list of forecasts is sorted by it."""
+    growth_per_30_days: Mapped[float | None] = mapped_column(Float)
+    """The median growth in 30 days, as a share; the list of forecasts is sorted by it."""
     score_on: Mapped[date | None] = mapped_column(Date)
     """The next day on which the forecast is scored; empty after the last score."""
     digest: Mapped[str] = mapped_column(String(64))

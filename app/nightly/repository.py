@@ -194,9 +194,12 @@ CURVES_SORTED_BY: Final[Mapping[str, Expression]] = {
         (FitVersion.is_current, 3),
         else_=2,
     ),
+    "base_bytes": FitVersion.base_bytes,
+    "bundle_bytes": FitVersion.bundle_bytes,
+    "points": FitVersion.points,
     "made_at": FitVersion.made_at,
 }
-"""The values by which fitted curves can be sorted, by key. Their figures are in a compressed text."""
+"""The values by which fitted curves can be sorted, by key."""
 
 
 def page_of_curves(
@@ -297,7 +300,15 @@ def latest_series(session: Session, *, search: str = "") -> Sequence[AnyRow]:
     """Return the latest forecast of every series whose group or structure contains a text, without its contents."""
     one = StoredForecast
     query = select(
-        one.id, one.qsg, one.structure, one.measure, one.queue_manager, one.earliest_crossing_day, one.made_on
+        one.id,
+        one.qsg,
+        one.structure,
+        one.measure,
+        one.queue_manager,
+        one.earliest_crossing_day,
+        one.made_on,
+        one.probability,
+        one.growth_per_30_days,
     ).where(one.is_latest)
     if search:
         # Without escaping, the underscore of CSQ_ADMIN would match any character.

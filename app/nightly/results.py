@@ -32,7 +32,7 @@ from app.nightly.models import (
 )
 from planner_core.contracts.files import parsed, plain
 from planner_core.contracts.fits import CurveFit
-from planner_core.contracts.forecasts import Forecast
+from planner_core.contracts.forecasts import Forecast, first_crossing
 from planner_core.contracts.nightly import DailyFigures, NightlyFinding, NightlyResult
 from planner_core.errors import PlannerError
 from planner_core.wire import Answer, JsonObject
@@ -206,6 +206,9 @@ def store_fit(
         run_id=run_id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
         cfcc_level=curve.cfcc_level, state=state, is_current=is_current, reason=curve.reason or "",
         is_simulated=is_simulated, first_day=curve.first_day, last_day=curve.last_day, made_at=at, fit=text,
+        base_bytes=curve.base_bytes.value if curve.base_bytes else None,
+        bundle_bytes=curve.bundle_bytes.value if curve.bundle_bytes else None,
+        points=curve.points_used,
     )  # fmt: skip
     session.add(row)
     session.flush()  # the next fit of the same scope replaces it as the current one
@@ -239,6 +242,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
         if known is not None and known.digest == digest:
             unchanged.add(known.id)
             continue
+        crossing = first_crossing(each.crossings)
         rows.append(
             {
                 "run_id": run.id, "qsg": each.qsg, "structure": each.structure, "measure": each.measure,
@@ -246,6 +250,8 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
                 "is_simulated": each.is_simulated or each.qsg in simulated, "made_on": each.made_on, "first_day": each.first_day,
                 "last_day": each.last_day, "horizon_days": each.horizon_days,
                 "earliest_crossing_day": earliest_crossing(each),
+                "probability": crossing.probability_within_horizon if crossing else None,
+                "growth_per_30_days": each.growth_per_30_days["p50"] if each.growth_per_30_days else None,
                 "score_on": first_score_day(each),
                 "digest": digest, "forecast": forecast,
             }

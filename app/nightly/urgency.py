@@ -53,6 +53,8 @@ FORECAST_SORT_KEYS: Final[Mapping[str, Callable[[RankedSeries], Any]]] = {
     "measure": lambda one: (one.row.measure, one.row.queue_manager),
     "used_percent": lambda one: one.used_percent,
     "crossing_day": lambda one: one.row.earliest_crossing_day,
+    "probability": lambda one: one.row.probability,
+    "growth_per_30_days": lambda one: one.row.growth_per_30_days,
 }
 """The values by which forecasts can be sorted, by key."""
 

@@ -18,6 +18,7 @@ from app.nightly.service import SeverityCounts
 from app.web.rendering import grouped, own_page
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import SEVERITIES
+from planner_core.health import health_codes
 from planner_core.provenance import Source
 
 STATES: Mapping[JobState, str] = {
@@ -52,12 +53,14 @@ class FindingLine:
     """Path of the source if it is a page of this project; otherwise empty."""
     structure: str
     href: str
-    """Path of the forecasts of its structure; empty if it is not about a structure."""
+    """Path of the page about its structure that has its figures; empty if it is not about a structure."""
     about: str
     """Path of the description of its code."""
     is_simulated: bool
     source_url: str = ""
     """Address of a source outside this project; otherwise empty."""
+    page: str = "Forecast"
+    """The name of the page at `href`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,11 @@ def newest_night(session: Session, *, most: int = MOST_ON_OVERVIEW) -> NewestNig
 
 def finding_line(found: NightlyFinding) -> FindingLine:
     """Return a finding with its links."""
-    href = (
-        f"/forecasts/{quote(found.qsg, '')}/{quote(found.structure, '')}"
-        if found.qsg and found.structure
-        else ""
-    )
+    is_health = found.code in health_codes()
+    href = ""
+    if found.qsg and found.structure:
+        at = f"{quote(found.qsg, '')}/{quote(found.structure, '')}"
+        href = f"/usage/{at}#h-health" if is_health else f"/forecasts/{at}"
     source, source_url = apart(found.source)
     return FindingLine(
         code=found.code,
@@ -104,6 +107,7 @@ def finding_line(found: NightlyFinding) -> FindingLine:
         source_href=own_page_of(found.source),
         structure=found.structure or "",
         href=href,
+        page="Health" if is_health else "Forecast",
         about="/docs/operations/nightly#findings",
         is_simulated=found.is_simulated,
     )

@@ -179,14 +179,19 @@ def facilities_chart(
 
 def _facility_bar(line: FacilityLine, structures: Sequence[JsonObject]) -> Bar:
     others = line.occupied_kib + line.dumpspace_kib
-    used = others + line.initsize_kib + line.second_copies_kib
-    full = others + line.size_kib + line.second_copies_size_kib
+    used = others + line.others_kib + line.initsize_kib + line.second_copies_kib
+    full = others + line.others_size_kib + line.size_kib + line.second_copies_size_kib
     is_short = line.free_kib is not None and line.free_kib < 0
     return Bar(
         line.name,
         _facility_text(line, used, full),
         (
             Part("others", others, f"other structures and dump space: {_mib(others)}", "other use"),
+            *(
+                (Part("others", line.others_kib, f"Db2 and others: {_mib(line.others_kib)}", "other use"),)
+                if line.others_kib
+                else ()
+            ),
             *_allocated(line, structures),
         ),
         whole=line.storage_kib,

@@ -49,11 +49,13 @@ def facilities_table(version: StoredVersion) -> Table:
     heading = (
         "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
         "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
+        "other_structures_kib", "other_structures_size_kib",
     )  # fmt: skip
     return heading, [
         (
             line.name, line.storage_kib, line.structures, line.initsize_kib, line.size_kib, line.occupied_kib, line.dumpspace_kib,
             line.second_copies_kib, line.free_kib, line.second_copies_size_kib, line.free_at_size_kib,
+            line.others_kib, line.others_size_kib,
         )
         for line in facility_lines(version)
     ]  # fmt: skip

@@ -74,6 +74,9 @@ class FacilityLine:
     size_kib: int
     second_copies_size_kib: int
     free_at_size_kib: int | None
+    others_kib: int = 0
+    """Storage of structures of Db2 and others that the plan lists."""
+    others_size_kib: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,9 @@ def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
     known = version.result.get("coupling_facilities")
     if known is None:
         uses = allocate(question([stored_group(version)])).facilities
-        return tuple(facility_line(use.storage(), len(use.first) + len(use.second)) for use in uses)
+        return tuple(
+            facility_line(use.storage(), len(use.first) + len(use.second) + len(use.others)) for use in uses
+        )
     count: Counter[str] = Counter()
     for found in version.result["structures"]:
         count.update(name for name in (found["coupling_facility"], found["second_copy"]) if name)
@@ -175,6 +180,8 @@ def facility_line(found: FacilityStorage, structures: int) -> FacilityLine:
         size_kib=found.planned_size_kib,
         second_copies_size_kib=found.second_copies_size_kib,
         free_at_size_kib=found.free_at_size_kib,
+        others_kib=found.other_structures_kib or 0,
+        others_size_kib=found.other_structures_size_kib or 0,
     )
 
 
@@ -208,7 +215,7 @@ def stored_group(version: StoredVersion) -> AllocationGroup[StoredStructure]:
         plan=version.name,
         cfcc_level=version.result["cfcc_level"],
         coupling_facilities=version.coupling_facilities,
-        structures=version.structures,
+        structures=(*version.others, *version.structures),
     )
 
 

@@ -171,8 +171,8 @@ def _taken(use: FacilityUse | None) -> tuple[int, int]:
         return 0, 0
     found = use.storage()
     return (
-        found.planned_initsize_kib + found.second_copies_kib,
-        found.planned_size_kib + found.second_copies_size_kib,
+        found.planned_initsize_kib + found.second_copies_kib + (found.other_structures_kib or 0),
+        found.planned_size_kib + found.second_copies_size_kib + (found.other_structures_size_kib or 0),
     )
 
 

@@ -11,12 +11,12 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from app.paging import ResultPage
-from planner_core.document.model import CouplingFacility, PlanDocument, Structure
+from planner_core.document.model import CouplingFacility, OtherStructure, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding, FindingGroup, finding_groups, read_findings
 from planner_core.garbage import collection_paused
-from planner_core.sizing.structure_answer import StoredStructure, stored_structures
+from planner_core.sizing.structure_answer import StoredStructure, stored_others, stored_structures
 from planner_core.wire import Answer, JsonObject
 
 EXAMPLE_CHOICE = ".example"
@@ -82,6 +82,11 @@ class StoredVersion:
         """The coupling facilities of the document."""
         # Only this part is read, because reading all of a large document takes long.
         return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
+
+    @property
+    def others(self) -> tuple[StoredStructure, ...]:
+        """The structures of the document that are not the group's, to place them with those of the result."""
+        return others_of(self.document_object)
 
     def structure(self, name: str) -> Structure | None:
         """Return an application structure of the document without reading the rest."""
@@ -222,3 +227,9 @@ def _parsed(text: str) -> JsonObject:
 def etag(plan_id: int, number: int, representation: str = "") -> str:
     """Return the strong ETag of a version and representation. Ids of plans are never reused."""
     return f'"{plan_id}.{number}{"-" if representation else ""}{representation}"'
+
+
+def others_of(document: JsonObject) -> tuple[StoredStructure, ...]:
+    """Return the structures of a stored document that are not the group's; documents of earlier versions have none."""
+    others = [OtherStructure.model_validate(each) for each in document.get("other_structures", ())]
+    return stored_others(others, [each["name"] for each in document["coupling_facilities"]])

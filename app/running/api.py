@@ -14,6 +14,7 @@ from app.running.requests import (
     FromRunningRequest,
     LintRequest,
     MergeRequest,
+    OtherStructuresRequest,
     plan_of,
     read_request,
     texts_of,
@@ -24,6 +25,7 @@ from planner_core.running.compare import Comparison
 from planner_core.running.from_running import PlanFromRunning
 from planner_core.running.lint import Lint
 from planner_core.running.merge import MergedPolicy
+from planner_core.running.others import OtherStructuresFound
 
 router = APIRouter(prefix="/api/v1", tags=["what runs"])
 
@@ -102,3 +104,16 @@ def plan_from_running(body: DocumentBody) -> PlanFromRunning:
         queue_managers=request.queue_managers,
         message_bytes=request.message_bytes,
     )
+
+
+@router.post(
+    "/other-structures",
+    summary="Add structures of Db2 and others to a plan",
+    response_description="The plan document with `other_structures` replaced, and the structures that were left out.",
+    openapi_extra=json_request("OtherStructuresRequest"),
+    responses=problems(413, 415, 422),
+)
+def other_structures(body: DocumentBody) -> OtherStructuresFound:
+    """Take structures that are not the group's from a policy or displays into a plan, to count them in its coupling facilities."""
+    request = read_request(OtherStructuresRequest, body)
+    return service.with_others(request.plan, texts_of(request.current))

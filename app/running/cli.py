@@ -114,6 +114,14 @@ def add_from_running(made: argparse.ArgumentParser) -> None:
     add_json(made, "print the answer as JSON: document, findings")
 
 
+def add_other_structures(others: argparse.ArgumentParser) -> None:
+    """Add the options of `cfplan other-structures`."""
+    others.set_defaults(run=_other_structures)
+    others.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
+    others.add_argument("files", metavar="FILE", nargs="+", help="CFRM policy, or D XCF,STR,STRNAME=")
+    add_json(others, "print the answer as JSON: document, structures, findings")
+
+
 def _add_unstated(command: argparse.ArgumentParser) -> None:
     from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
 
@@ -228,6 +236,20 @@ def _from_running(arguments: argparse.Namespace) -> int:
         queue_managers=arguments.queue_managers,
         message_bytes=arguments.message_bytes,
     )
+    if arguments.json:
+        write_json(found.as_json())
+    else:
+        _say(found.findings, at_least=("error", "warning", "info"))
+        write_json(found.document)
+    return EXIT_OK
+
+
+def _other_structures(arguments: argparse.Namespace) -> int:
+    from app.running.service import with_others
+    from app.running.texts import read_text
+
+    document = read_plan(arguments.plan).model_dump(mode="json", exclude_unset=True)
+    found = with_others(document, [read_text(name) for name in arguments.files])
     if arguments.json:
         write_json(found.as_json())
     else:

@@ -100,6 +100,17 @@ class FromRunningRequest(BaseModel):
     ] = None
 
 
+class OtherStructuresRequest(BaseModel):
+    """A plan, and texts with structures of Db2 and others."""
+
+    model_config = _MODEL
+    plan: PlanField
+    current: Annotated[
+        Texts,
+        Field(description="CFRM policy, D XCF,STR,STRNAME=, or both: one text or several, in any order."),
+    ]
+
+
 def read_request(model: type[Query], body: bytes) -> Query:
     """Read the request in a body.
 

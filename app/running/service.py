@@ -12,8 +12,10 @@ from planner_core.running.compare import Comparison, compare
 from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import MergedPolicy, merge
+from planner_core.running.others import OtherStructuresFound, with_other_structures
 from planner_core.running.state import Running, read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
+from planner_core.wire import JsonObject
 
 
 def _group(qsg: str | None) -> str | None:
@@ -78,6 +80,16 @@ def compared(
 ) -> Comparison:
     """Compare a plan with the running system."""
     return compare(result, read_current(texts), unstated=unstated)
+
+
+def with_others(document: JsonObject, texts: Sequence[str]) -> OtherStructuresFound:
+    """Return a plan document with the structures of the texts that are not its group's.
+
+    Raises:
+        InputInvalid: The texts describe no running system.
+        DocumentInvalid: The document is not valid.
+    """
+    return with_other_structures(document, read_current(texts))
 
 
 def made(

@@ -96,7 +96,10 @@ class ReportAnswer(Answer):
         JsonObject,
         Field(description="The report of the reader, as `cfplan ingest` prints it."),
     ]
-    findings: list[Finding]
+    findings: Annotated[
+        list[Finding],
+        Field(description="Records that a dump lacks, and that a forecast, a fit or a plan needs."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

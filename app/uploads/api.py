@@ -12,6 +12,7 @@ from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import upload_invalid
+from app.uploads.missing import members, missing_in_report
 from app.uploads.qsg_map import SYSTEM_PATTERN
 from app.uploads.service import UploadDetails
 from app.uploads.unregistered import DIGEST_PATTERN, FileCheck, RemovedFile, check_files
@@ -83,9 +84,13 @@ def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
 
 @router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
 def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
-    """Return the period, structures, queue managers, records by type, and skipped or quarantined data with reasons."""
+    """Return the period, structures, queue managers, records by type, and skipped or quarantined data with reasons.
+
+    The findings list the records that a dump lacks.
+    """
     report = service.report(session, number)
-    return answers.ReportAnswer(upload_id=number, report=report, findings=[])
+    (missing,) = missing_in_report(report, members(session)) or ((),)
+    return answers.ReportAnswer(upload_id=number, report=report, findings=list(missing))
 
 
 @router.post(

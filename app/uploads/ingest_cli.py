@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from app.command_line import Meter, write
+from app.command_line import Meter, finding_lines, write
 from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import Asks, IngestReport
 from planner_core.errors import PlannerError
@@ -20,7 +20,10 @@ from planner_core.inputs import KINDS, what_it_is
 from planner_core.wire import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.database.engine import Database
+    from planner_core.findings import Finding
 
 WIDTH = 30
 
@@ -63,6 +66,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.jobs.starter import Starter
     from app.uploads import qsg_map
     from app.uploads.ingest_keeper import read_report
+    from app.uploads.missing import members, missing_in_report
     from app.uploads.service import UploadDetails
     from app.usage.history_cli import check_packages, store_days
     from app.usage.retention import drop_what_history_dropped
@@ -97,8 +101,12 @@ def _ingest(arguments: argparse.Namespace) -> int:
         meter.clear()
         if report is None:
             _refuse(f"The reader ended with exit code {code} and without a report; see above.")
+        with database.session(writes=False) as session:
+            missing = missing_in_report(report, members(session))
+        for file, lacking in zip(report.get("files", ()), missing, strict=False):
+            file["missing"] = [each.as_json() for each in lacking]
         write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-        _tell_each(read_report(report))
+        _tell_each(read_report(report), missing)
         for each in asks:
             _tell(str(each.get("file", "")), tolerant.read(Asks, each))
         found = read_report(report)
@@ -121,10 +129,14 @@ def _show(meter: Meter, event: JsonObject) -> None:
     meter.show(f"{event.get('file', '')} {event.get('stage', ''):<10} [{bar:<{WIDTH}}] {100 * share:3.0f} %")
 
 
-def _tell_each(report: IngestReport) -> None:
-    """Report the result of each file with its message."""
-    for each in report.files:
+def _tell_each(report: IngestReport, missing: Sequence[Sequence[Finding]]) -> None:
+    """Report the result of each file with its message, and the records that it lacks."""
+    for each, lacking in zip(report.files, missing, strict=True):
         _say(f"{each.file}: {each.status.replace('_', ' ')}. {each.message}")
+        for found in lacking:
+            _say(finding_lines(found)[0])
+    if any(missing):
+        _say("cfplan collect-kit writes the settings and jobs that collect missing records.")
 
 
 def _tell(file: str, asks: Asks) -> None:

@@ -26,6 +26,7 @@ from app.uploads.batches import BatchProgress
 from app.uploads.errors import upload_invalid
 from app.uploads.fields import TIMES, about_fields
 from app.uploads.lists import STATES, UPLOADS, upload_row
+from app.uploads.missing import members, missing_in_report
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, report_view
 from app.uploads.service import StoredUpload, UploadDetails
@@ -35,7 +36,9 @@ from app.web.rendering import Page, render, root_path
 from app.web.tables import ListView
 from planner_core.contracts.ingest import AskedQueueManager, Asks
 from planner_core.errors import FieldProblem
+from planner_core.findings import Finding
 from planner_core.inputs import KIND_TITLES
+from planner_core.wire import JsonObject
 
 router = APIRouter(include_in_schema=False)
 
@@ -136,6 +139,7 @@ class UploadPage(Page):
     wrong: Annotated[tuple[str, ...], "Errors in the answers"]
     boxes: Annotated[tuple[FormField, ...], "Values that can be changed"]
     report: Annotated[UploadReport | None, "Contents of the file; None before it was read"]
+    missing_records: Annotated[tuple[Finding, ...], "Records that the file lacks"]
     log: Annotated[str, "Output of the job"]
 
 
@@ -319,6 +323,8 @@ def _upload(
     questions = _questions(asks, typed, wrong)
     own = {box.name for box in (*boxes, *(each.box for each in questions))}
     kind = service.kind_of(found)
+    report = None if job is None or job.is_under_way else jobs.report_of(session, job.id)
+    missing = missing_in_report(report, members(session))
     page = UploadPage(
         title=found.filename,
         section=SECTION,
@@ -336,16 +342,15 @@ def _upload(
         wrong=_general(wrong, own),
         # The questions include fields for time and zone; a second field of the same name could contradict the first.
         boxes=boxes if not when else boxes[:1],
-        report=_report(session, job),
+        report=_report(report, job),
+        missing_records=missing[0] if missing else (),
         log=jobs.log_of(session, job.id) if job else "",
     )
     return render(request, "uploads/upload.html", page, status_code=422 if wrong else 200)
 
 
-def _report(session: SessionDep, job: Job | None) -> UploadReport | None:
-    if job is None or job.is_under_way:
-        return None
-    return report_view(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
+def _report(report: JsonObject | None, job: Job | None) -> UploadReport | None:
+    return report_view(report, is_stored=job is not None and job.state == JobState.DONE)
 
 
 def _questions(

@@ -24,8 +24,7 @@ from planner_core.contracts.ingest import IngestReport
 from planner_core.errors import FieldProblem, NameSyntax
 from planner_core.wire import Answer, copied
 
-SYSTEM_PATTERN = r"[A-Z0-9$#@]{1,4}"
-"""A system's SMF identifier: 1 to 4 characters."""
+SYSTEM_PATTERN = names.SYSTEM_PATTERN
 _SYSTEM = re.compile(SYSTEM_PATTERN)
 
 

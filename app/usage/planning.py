@@ -20,6 +20,7 @@ from app.usage.observed import ObservedStructure, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
 from planner_core.names import OWN_STRUCTURES
+from planner_core.sizing.structure_size import elements_held, model_constant
 from planner_core.urgency import times_of
 from planner_core.wire import JsonObject
 
@@ -65,6 +66,8 @@ class MeasuredBasis:
     queue_managers: int | None
     """Largest number of queue managers that reported in one hour; more may be defined to the group."""
     elements_max: int | None = None
+    elements_per_message: Fraction | None = None
+    """Mean number of elements of the entries that were written with data; None if no source counts them."""
     observed: ObservedStructure = field(default_factory=ObservedStructure)
 
 
@@ -119,6 +122,7 @@ def make_plan(
             remarks += _where(ground)
             remarks += _duplexing(ground)
             remarks += _shortfall(ground, kept, asked)
+            remarks += _written(ground, kept)
         else:
             remarks.append(f"{ground.structure}: left out, because none of its queues can be planned.")
     unknown = [each.figures.queue for each in planned if each.figures.is_persistent is None]
@@ -175,8 +179,10 @@ def take_over(
             remarks.append(f"{ground.structure}: left out, because the plan has no structure of this name.")
             continue
         queues: list[JsonObject] = structures[ground.structure]["queues"]
-        planned += _into(ground, queues, asked, remarks)
+        copied = list(_into(ground, queues, asked, remarks))
+        planned += copied
         remarks += _cut_off(ground)
+        remarks += _written(ground, copied)
         remarks += _shortfall_of_all(ground, queues)
     named = {(each.figures.structure, each.figures.queue) for each in planned}
     there = [
@@ -473,6 +479,35 @@ def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQ
             f"{ground.structure}: {ground.entries_max} list entries were in use at most, but the planned backlogs add up "
             f"to {planned} messages. The structure also held other queues, or queues that were not measured throughout."
         )
+
+
+def _written(ground: MeasuredBasis, planned: Sequence[PlannedQueue]) -> Iterator[str]:
+    """Yield a remark that compares the planned sizes with the elements of the entries that were written."""
+    measured = ground.elements_per_message
+    weighed = [each for each in planned if each.figures.puts and "message_bytes" in each.member]
+    puts = sum(each.figures.puts or 0 for each in weighed)
+    if measured is None or not puts:
+        return
+    elements = sum((each.figures.puts or 0) * _elements(each.member["message_bytes"]) for each in weighed)
+    expected = Fraction(elements, puts)
+    found = (
+        f"{ground.structure}: entries written with data took {float(measured):.1f} list elements on average (R744SWED divided "
+        f"by R744SWEC). Messages of the planned sizes take {float(expected):.1f}, weighted by puts"
+    )
+    # The mean of rounded sizes and the rounded mean differ by less than one element.
+    if measured >= expected + 1:
+        yield (
+            f"{found}. The messages are larger than the planned sizes, or queues that are not in the plan have larger "
+            "messages: plan with larger sizes."
+        )
+    else:
+        yield f"{found}, which is enough."
+
+
+def _elements(message_bytes: int | JsonObject) -> int:
+    """Return the elements of a message of the planned mean size."""
+    size = message_bytes if isinstance(message_bytes, int) else math.ceil(message_bytes["mean"])
+    return elements_held(size, header_bytes=model_constant("header_bytes"))
 
 
 def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequence[str]) -> Iterator[str]:

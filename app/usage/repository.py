@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     or_,
     select,
@@ -394,6 +395,17 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[StoredMeasuredSt
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
 
 
+def histories(session: Session) -> Sequence[AnyRow]:
+    """Return every structure with its first and last hour, its kinds of figures, and whether it has queues."""
+    of, queue = StoredMeasuredStructure, MeasuredQueue
+    has_queues = exists().where(queue.qsg == of.qsg, queue.structure == of.structure)
+    query = select(
+        of.qsg, of.structure, of.first_hour, of.last_hour, of.last_use_hour, of.last_limits_hour,
+        has_queues.label("has_queues"),
+    )  # fmt: skip
+    return session.execute(query.order_by(of.qsg, of.structure)).all()
+
+
 def queue_counts(session: Session, qsg: str) -> dict[str, int]:
     """Return the number of measured queues, keyed by structure."""
     kept = MeasuredQueue
@@ -713,6 +725,23 @@ def most_in_use_of_week(
             )
         )
     }
+
+
+def written(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> tuple[int, int] | None:
+    """Return the entries written with data in a period, and their elements; None if no hour has both counts."""
+    hours = HourlyStructureUsage
+    query = select(func.sum(hours.entries_written), func.sum(hours.elements_written)).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.hour >= first,
+        hours.hour < past,
+        hours.entries_written.is_not(None),
+        hours.elements_written.is_not(None),
+    )
+    entries, elements = session.execute(query).one()
+    return None if entries is None or elements is None else (int(entries), int(elements))
 
 
 def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:

@@ -329,10 +329,16 @@ def grounds(
                 most.entries,
                 most.queue_managers,
                 elements_max=most.elements,
+                elements_per_message=_elements_per_message(session, qsg, structure, period),
                 observed=observed,
             )
         )
     return found
+
+
+def _elements_per_message(session: Session, qsg: str, structure: str, period: Period) -> Fraction | None:
+    found = repository.written(session, qsg, structure, first=period.first, past=period.past)
+    return Fraction(found[1], found[0]) if found and found[0] else None
 
 
 def _cut_off(session: Session, qsg: str, structure: str, period: Period) -> CutOff | None:

@@ -30,6 +30,7 @@ Kind = Literal[
     "ratio",
     "curve",
     "yaml",
+    "other_structures",
     "perfmev",
     "rates",
     "switch",
@@ -37,7 +38,9 @@ Kind = Literal[
     "rules",
 ]
 LONGEST_NUMBER = 24
-CLUSTERS = "clusters"
+CLUSTERS, OTHER_STRUCTURES = "clusters", "other_structures"
+YAML_KEYS = (CLUSTERS, OTHER_STRUCTURES)
+"""Keys of lists that are entered as one text."""
 # All separators must be the same: `1 234,567` may have decimals.
 _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 # ASCII, because \d also matches the digits of other scripts.
@@ -82,6 +85,8 @@ def text_of(kind: Kind, value: object) -> str:
         return ", ".join(f"{rule['usage_over']} % over {rule['size_over']}" for rule in value) or "none"
     if kind == "yaml":
         return yaml_text({CLUSTERS: value}) if value else ""
+    if kind == "other_structures":
+        return yaml_text({OTHER_STRUCTURES: value}) if value else ""
     if isinstance(value, list):
         return (":" if kind == "ratio" else " ").join(str(item) for item in value)
     return _plain(value)
@@ -166,7 +171,10 @@ def _yaml(text: str) -> object:
     except DocumentInvalid:
         return text
     # The list may be preceded by its key, as in a plan document.
-    return found[CLUSTERS] if isinstance(found, dict) and set(found) == {CLUSTERS} else found
+    for key in YAML_KEYS:
+        if isinstance(found, dict) and set(found) == {key}:
+            return found[key]
+    return found
 
 
 def _perfmev(text: str) -> object:
@@ -215,6 +223,7 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "ratio": _ratio,
     "curve": _curve,
     "yaml": _yaml,
+    "other_structures": _yaml,
     "perfmev": _perfmev,
     "rates": rates_of,
     "switch": _switch,

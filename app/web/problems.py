@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.engine import is_unusable
+from app.database.engine import is_damaged, is_unusable
 from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
 from app.problem_types import (
@@ -241,14 +241,20 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 
 def unavailable(request: Request, error: Exception) -> Response:
-    """Log that the database did not answer, and ask the client to try again."""
+    """Log that the database failed, and ask the client to try again, or to tell the operator if data is damaged."""
     reference = _reference()
     # The driver's message alone: that of SQLAlchemy adds the statement.
     logger.error("Reference %s: the database failed: %s", reference, getattr(error, "orig", None) or error)
-    detail = (
-        "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
-        f"the operator can find the failure in the log under the reference {reference}."
-    )
+    if isinstance(error, DBAPIError) and is_damaged(error):
+        detail = (
+            "The database reports that its data is damaged. Nothing was changed. Tell the operator, who can find the failure "
+            f"in the log under the reference {reference}, and may have to restore a backup."
+        )
+    else:
+        detail = (
+            "The database did not answer, or was busy for too long. Nothing was changed. Try again; if the problem persists, "
+            f"the operator can find the failure in the log under the reference {reference}."
+        )
     problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers=RETRY_LATER)
     return problem_response(request, problem)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from fastapi.responses import Response
 
 from app.audit.recording import AuditObject
 from app.database.session import DatabaseDep
@@ -13,7 +14,7 @@ from app.fits.dependencies import CurvesDep
 from app.fits.kept import no_curves
 from app.plans.release import DOCUMENT, ReleaseDep
 from app.sizing.examples import examples
-from app.web.body import DocumentBody
+from app.web.body import JSON, DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
 from app.web.questions import check_parameters, check_question
 from app.whatif.answers import ask, data_set_job, losses, stored_plans, survive
@@ -143,13 +144,13 @@ def cf_loss(
     response_description="The plan before and after each change, with CFRM statements.",
     dependencies=[Depends(check_parameters)],
     openapi_extra=json_request("PlanDocument"),
-    responses=problems(404, 413, 415, 422),
+    responses={200: {"model": UpgradeAnswer}, **problems(404, 413, 415, 422)},
+    response_class=Response,
 )
-def upgrade(
-    question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep
-) -> UpgradeAnswer:
+def upgrade(question: Annotated[UpgradeQuestion, Query()], body: DocumentBody, curves: CurvesDep) -> Response:
     """Return the plan before and after each change and all of them together: every structure, and its new statements."""
-    return ask(upgrades, read_json(body), question, curves)
+    # Written in this thread: the answer holds the plan after each change, and FastAPI would write it on the event loop.
+    return Response(ask(upgrades, read_json(body), question, curves).json_bytes(), media_type=JSON)
 
 
 def _typical_day() -> SurvivalQuestion:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from app.web.axes import Linear
 from app.web.charts import Band, Chart, Line, Mark, Origin
-from planner_core.whatif.survival import Survival, SurvivalCurve, SurvivalPoint, percent
+from planner_core.whatif.survival import Survival, SurvivalCurve, percent
 
 _FULL = 100
-_MOST_ROWS = 16
 _MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880)
 
 
@@ -42,18 +41,6 @@ def survival_chart(found: Survival) -> Chart | None:
         marks=(Mark(found.minutes, f"{found.minutes:g} min"),),
         origin=Origin(found.cfrm_name, _period(found), "survival calculated by cfplan"),
         height=240,
-    )
-
-
-def chosen_points(curve: SurvivalCurve) -> tuple[SurvivalPoint, ...]:
-    """Return the points of a curve for a table: the requested length, and round ones up to where none is survived."""
-    asked, last = curve.asked.minutes, curve.series[-1].minutes
-    ends = next((each.minutes for each in curve.series if not each.probability), last)
-    step = next((each for each in _MINUTES if ends / each <= _MOST_ROWS), _MINUTES[-1])
-    return tuple(
-        each
-        for each in curve.series
-        if each.minutes == asked or (0 < each.minutes <= ends + step and not each.minutes % step)
     )
 
 

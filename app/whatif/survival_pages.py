@@ -19,12 +19,12 @@ from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
 from app.whatif.answers import survive
 from app.whatif.one_structure import path_of, plan_with
-from app.whatif.survival_charts import chosen_points, survival_chart
+from app.whatif.survival_charts import survival_chart
 from app.whatif.survival_usage import measurements_for
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
-from planner_core.whatif.survival import Survival, SurvivalPoint, SurvivalQuestion, percent
+from planner_core.whatif.survival import Survival, SurvivalQuestion, percent
 
 router = APIRouter(include_in_schema=False)
 FIELDS = question_fields(SurvivalQuestion)
@@ -99,7 +99,7 @@ def outlasting(request: Request, session: SessionDep, name: str, number: str, st
         rows=_rows(found) if found else (),
         chance=percent(curve.asked.probability) if curve else "",
         chance_without=percent(without.probability) if without else "",
-        interval=_interval(curve.asked) if curve else "",
+        interval=curve.asked.bounds if curve else "",
         refused=refused,
         summary=summary or to_fix(len(form.wrong)),
     )
@@ -146,15 +146,9 @@ def _rows(found: Survival) -> tuple[SurvivalRow, ...]:
         SurvivalRow(
             each.minutes,
             percent(each.probability),
-            _interval(each),
+            each.bounds,
             percent(others[each.minutes]) if found.with_offload else "",
             each.minutes == found.minutes,
         )
-        for each in chosen_points(curve)
+        for each in curve.round_points()
     )
-
-
-def _interval(point: SurvivalPoint) -> str:
-    if point.low is None or point.high is None:
-        return ""
-    return f"{percent(point.low)} to {percent(point.high)}"

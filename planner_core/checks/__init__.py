@@ -17,6 +17,7 @@ from planner_core.checks.facilities import check_facilities
 from planner_core.checks.fitted import check_fitted
 from planner_core.checks.group import check_plan, refuse_impossible
 from planner_core.checks.name_prefixes import NamesInText, prefixed
+from planner_core.checks.other_structures import check_other_structures
 from planner_core.checks.placement import check_allocation
 from planner_core.checks.sizes import check_sizes, check_thresholds
 from planner_core.document.model import PlanDocument, Structure
@@ -29,6 +30,7 @@ __all__ = [
     "check_allocation",
     "check_facilities",
     "check_fitted",
+    "check_other_structures",
     "check_perfmev",
     "check_plan",
     "check_structure",

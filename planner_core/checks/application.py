@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from planner_core import tables
@@ -24,7 +25,7 @@ from planner_core.sizing.shared_findings import (
     recover_needs_cflevel_3,
 )
 from planner_core.sizing.structure_result import Load, StructureResult
-from planner_core.sizing.structure_size import Curve, model_constant, size_for
+from planner_core.sizing.structure_size import Curve, model_constant, size_for, with_derived_costs
 from planner_core.units import ceil_div, format_mib
 
 _MOST = 0.5
@@ -36,20 +37,55 @@ def check_application(structure: StructureResult, definition: Structure, load: L
     yield from _check_offload(structure, definition, load)
     yield from _check_queues(structure, definition)
     yield from _check_shape(structure, definition, load)
-    if (
-        definition.entry_to_element_ratio
-        and structure.curve.split_basis is Basis.ASSUMED
-        and structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle
-    ):
+    if structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle:
+        yield from _check_costs(structure, definition, load)
+
+
+def _check_costs(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
+    """Report the costs of entries and elements at a ratio other than that of the curve, and the effect of other costs."""
+    curve = structure.curve
+    if load.ratio is None or (curve.fit is not None and curve.split_basis is not Basis.ASSUMED):
+        return
+    sized = f"{definition.name} is sized for an entry-to-element ratio of {load.ratio[0]}:{load.ratio[1]}"
+    element, entry = f"{float(curve.element_bytes):g} bytes", f"{float(curve.entry_bytes):.0f}"
+    at = f"{structure.pointer}/entry_to_element_ratio"
+    if curve.separate_costs is not None:
+        low, high = map(float, curve.separate_costs.interval)
+        assumed = replace(curve, separate_costs=None, split_basis=Basis.ASSUMED)
         yield finding(
-            "ENTRY_ELEMENT_COST_ASSUMED",
-            f"{definition.name} is sized for an entry-to-element ratio of {definition.entry_to_element_ratio[0]}:"
-            f"{definition.entry_to_element_ratio[1]}. {_known_ratio(structure.curve)}; for other ratios, an element is "
-            "assumed to cost "
-            f"{float(structure.curve.element_bytes):g} bytes and an entry {float(structure.curve.entry_bytes):.0f}.",
-            field=f"{structure.pointer}/entry_to_element_ratio",
+            "ENTRY_ELEMENT_COST_DERIVED",
+            f"{sized}, with costs derived from IBM's sizes for CSQ_ADMIN: an element costs {element} ({low:g} to {high:g}) and an "
+            f"entry {entry}. With the costs that are assumed otherwise, {_need_with(assumed, structure, load)}",
+            field=at,
             structure=definition.name,
         )
+        return
+    other = ""
+    if curve.fit is None:
+        derived = with_derived_costs(curve)
+        other = (
+            " With the costs derived from IBM's sizes for CSQ_ADMIN (separate_costs: derived), "
+            f"{float(derived.element_bytes):g} and {float(derived.entry_bytes):.0f} bytes, {_need_with(derived, structure, load)}"
+        )
+    yield finding(
+        "ENTRY_ELEMENT_COST_ASSUMED",
+        f"{sized}. {_known_ratio(curve)}; for other ratios, an element is assumed to cost {element} and an entry {entry}.{other}",
+        field=at,
+        structure=definition.name,
+    )
+
+
+def _need_with(other: Curve, structure: StructureResult, load: Load) -> str:
+    """Return the end of a sentence about the need with other costs, compared with the calculated one."""
+    curve, need = structure.curve, structure.sizes.need_bytes
+    # The number of bundles stays the same, so everything above the base changes by the same factor.
+    factor = other.bundle_at(load.ratio)[0] / curve.bundle_at(load.ratio)[0]
+    changed = curve.base + (need - curve.base) * factor
+    percent = float(abs(changed / need - 1) * 100)
+    return (
+        f"the need would be {format_mib(changed)} instead of {format_mib(need)} ({percent:.1f} % "
+        f"{'more' if changed > need else 'less'})."
+    )
 
 
 def _largest(message_bytes: int | MessageSizes) -> int:

@@ -44,7 +44,9 @@ class Case(NamedTuple):
     is_late: bool
 
     @classmethod
-    def of(cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds) -> Case:
+    def of(
+        cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds
+    ) -> Case:
         """Return the case of a queue with its advice."""
         force, alone = advice.force, planned.alone
         high_at = force.high_at
@@ -95,8 +97,7 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     advice, definition = structure.depth_events, structure.definition
     if not isinstance(definition, Structure):
         return
-    stated = [Stated(place, queue) for place, queue in enumerate(definition.queues)]
-    yield from _reversed(_QueueFindings(structure.pointer, definition.name, stated))
+    yield from _reversed(structure.pointer, definition)
     if advice is None:
         return
     cases: list[Case] = [
@@ -145,17 +146,17 @@ class _QueueFindings(Generic[C]):
 _some = partial(listed, most=3)
 
 
-def _reversed(queues: _QueueFindings[Stated]) -> Iterator[Finding]:
+def _reversed(at: str, structure: Structure) -> Iterator[Finding]:
     """Check the thresholds that a document states. This is the only error about depths, and needs no advice on them."""
-
-    def is_reversed(case: Stated) -> bool:
-        high, low = case.queue.qdepthhi, case.queue.qdepthlo
-        return high is not None and low is not None and high < low
-
-    yield from queues.where(
+    found = [
+        Stated(place, queue)
+        for place, queue in enumerate(structure.queues)
+        if queue.qdepthlo is not None and queue.qdepthhi is not None and queue.qdepthhi < queue.qdepthlo
+    ]
+    yield from _QueueFindings(at, structure.name, found).where(
         "QDEPTHHI_BELOW_QDEPTHLO",
         "qdepthlo",
-        is_reversed,
+        lambda _: True,
         lambda case: (
             f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. Set "
             "QDEPTHLO below QDEPTHHI."

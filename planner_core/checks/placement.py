@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner_core.checks.facilities import check_sites
+from planner_core.checks.other_structures import check_counted_twice, check_other_place
 from planner_core.findings import Finding, finding
+from planner_core.sizing.other_structures import OtherResult
 from planner_core.sizing.placement import (
     Allocation,
     AllocationQuestion,
     AllocationRequest,
     FacilityUse,
     PlacedStructure,
+    PlannedResult,
     allocate,
     at_size,
     is_roomy,
 )
-from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import format_mib
 
 
-def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
+def check_allocation(allocation: Allocation[PlannedResult]) -> Iterator[Finding]:
     """Yield the findings on the allocation with all coupling facilities available.
 
     Args:
@@ -48,7 +50,11 @@ def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Findin
             "If structures are allocated in a different order, different structures cannot be placed. A plan does not determine "
             "which queue manager connects first.",
         )
+    yield from check_counted_twice(allocation)
     for each in allocation.placed:
+        if isinstance(each.wanted.result, OtherResult):
+            yield from check_other_place(each, each.wanted.result)
+            continue
         yield from _check_placed(each, allocation)
         without_site = [name for name in each.wanted.preflist if asked.facilities[name].site is None]
         yield from check_sites(each.wanted.result, without_site)
@@ -59,14 +65,14 @@ def check_allocation(allocation: Allocation[StructureResult]) -> Iterator[Findin
 
 
 def other_orders(
-    wanted: Sequence[AllocationRequest[StructureResult]],
-) -> Iterator[list[AllocationRequest[StructureResult]]]:
+    wanted: Sequence[AllocationRequest[PlannedResult]],
+) -> Iterator[list[AllocationRequest[PlannedResult]]]:
     """Yield other orders of allocation to try: reversed, and the largest first."""
     yield list(wanted)[::-1]
     yield sorted(wanted, key=lambda each: -each.bytes_wanted)
 
 
-def _lacking(allocation: Allocation[StructureResult]) -> frozenset[tuple[str, bool]]:
+def _lacking(allocation: Allocation[PlannedResult]) -> frozenset[tuple[str, bool]]:
     """Return the structures, and the second copies, that cannot be placed."""
     return frozenset(
         (each.wanted.structure, not each.now)
@@ -77,7 +83,7 @@ def _lacking(allocation: Allocation[StructureResult]) -> frozenset[tuple[str, bo
 
 
 def _check_placed(
-    each: PlacedStructure[StructureResult], allocation: Allocation[StructureResult]
+    each: PlacedStructure[PlannedResult], allocation: Allocation[PlannedResult]
 ) -> Iterator[Finding]:
     wanted, result, board = each.wanted, each.wanted.result, allocation.board
     name, at = result.name, f"{result.pointer}/preflist"
@@ -119,7 +125,7 @@ def _check_placed(
 
 
 def _no_place(
-    each: PlacedStructure[StructureResult], asked: AllocationQuestion[StructureResult]
+    each: PlacedStructure[PlannedResult], asked: AllocationQuestion[PlannedResult]
 ) -> Iterator[Finding]:
     """Yield the finding on a structure, or on its second copy, that fits in no coupling facility."""
     wanted, result = each.wanted, each.wanted.result
@@ -144,7 +150,7 @@ def _no_place(
     yield finding(code, message, field=f"{result.pointer}/preflist", structure=result.name)
 
 
-def _check_growth(use: FacilityUse[StructureResult]) -> Iterator[Finding]:
+def _check_growth(use: FacilityUse[PlannedResult]) -> Iterator[Finding]:
     facility, room, free = use.facility, use.room_bytes, use.free_at_size_bytes
     if room is None or free is None or facility.storage_bytes is None:
         return
@@ -163,7 +169,7 @@ def _check_growth(use: FacilityUse[StructureResult]) -> Iterator[Finding]:
         )
 
 
-def _check_at_size(allocation: Allocation[StructureResult]) -> Iterator[Finding]:
+def _check_at_size(allocation: Allocation[PlannedResult]) -> Iterator[Finding]:
     """Report structures that can be placed at INITSIZE, but not if all structures are allocated at SIZE."""
     # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.
     if is_roomy(allocation.asked, "size"):
@@ -171,5 +177,7 @@ def _check_at_size(allocation: Allocation[StructureResult]) -> Iterator[Finding]
     places, grown = allocation.places, at_size(allocation.asked)
     for each in allocate(grown).placed:
         copies = 2 if each.wanted.is_duplexed else 1
+        if isinstance(each.wanted.result, OtherResult):
+            continue
         if len(each.now) < copies == len(places[each.wanted.structure]):
             yield from _no_place(each, grown)

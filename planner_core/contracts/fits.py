@@ -217,3 +217,5 @@ class MixFit:
     header_bytes: Estimate | None
     """Its interval is the range in which the most days agree; it is not a confidence interval."""
     header_note: str
+    elements_per_message: float | None = None
+    """Mean number of elements of the entries that were written with data; None if no source counts them."""

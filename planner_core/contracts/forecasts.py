@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Literal
@@ -201,3 +201,16 @@ class Score(Answer):
     """WAPE of the simplest rules."""
     sentence: str = ""
     crossings: tuple[CrossingScore, ...] = ()
+
+
+def first_crossing(crossings: Iterable[Crossing]) -> Crossing | None:
+    """Return the level passed first: one already passed, or else the earliest by median estimate, or the likeliest."""
+    known = tuple(crossings)
+    crossed = [each for each in known if each.state == "already_crossed"]
+    dated = [each for each in known if each.dates.p50 is not None]
+    likely = [each for each in known if each.state == "possible"]
+    if crossed:
+        return crossed[-1]
+    if dated:
+        return min(dated, key=lambda each: each.dates.p50 or date.max)
+    return max(likely, key=lambda each: each.probability_within_horizon or 0, default=None)

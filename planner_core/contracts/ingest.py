@@ -75,6 +75,19 @@ class QueueManagerGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class RowSource:
+    """The rows that one queue manager, or one system, wrote with one kind of record."""
+
+    source: str = ""
+    """The record and its section, such as `115-2 QEST`."""
+    system_id: str | None = None
+    queue_manager: str | None = None
+    rows: int = 0
+    longest_interval_s: int = 0
+    """The longest interval of the rows, rounded to seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedRecords:
     """Records of a type that are not decoded."""
 
@@ -187,6 +200,7 @@ class FileReport:
     days: tuple[str, ...] = ()
     structures: tuple[ReportedStructure, ...] = ()
     queue_managers: tuple[QueueManagerGroup, ...] = ()
+    sources: tuple[RowSource, ...] = ()
     queues: int = 0
     records: Mapping[str, int] = field(default_factory=dict)
     bytes: ByteAccount = field(default_factory=ByteAccount)

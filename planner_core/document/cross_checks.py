@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from planner_core import names
 from planner_core.document.cluster_entries import check_instances, check_sender
 from planner_core.document.model import Cluster, MessageSizes, PlanDocument, Queue
 from planner_core.errors import FieldProblem
@@ -33,6 +34,7 @@ def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
         yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
+    yield from _check_others(plan)
     yield from _check_clusters(plan.clusters)
     queue_places: dict[str, tuple[int, int]] = {}
     for index, structure in enumerate(plan.structures):
@@ -55,6 +57,23 @@ def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
             if queue.queue_manager_rates:
                 where = f"{at}/queues/{number}/queue_manager_rates"
                 yield from _check_members(where, queue.queue_manager_rates, members)
+
+
+def _check_others(plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Check the structures that are not the group's."""
+    own = {
+        names.cfrm_structure_name(qsg_name=plan.qsg, cfstruct_name=name)
+        for name in (*names.OWN_STRUCTURES, *(structure.name for structure in plan.structures))
+    }
+    yield from _twice(
+        "/other_structures", [each.name for each in plan.other_structures], "structure", "/name"
+    )
+    for index, each in enumerate(plan.other_structures):
+        at = f"/other_structures/{index}"
+        if each.name in own:
+            yield FieldProblem(f"{at}/name", f"{each.name} is a structure of this group: leave it out here")
+        yield from _check_sizes(at, each.initsize, each.size, None)
+        yield from _check_lists(at, each.preflist, each.exclist)
 
 
 def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:

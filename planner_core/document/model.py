@@ -30,6 +30,7 @@ from planner_core.document.types import (
     CfName,
     CfstructName,
     Count,
+    Db2GroupName,
     DsGroup,
     Duplex,
     DuplexSite,
@@ -52,6 +53,7 @@ from planner_core.document.types import (
     RuleSize,
     ScmSize,
     SizeFactor,
+    StructureName,
     StructureSize,
     Switch,
     TargetPercent,
@@ -167,10 +169,31 @@ class CouplingFacility(BaseModel):
     partition: Annotated[str, hardware_code("PARTITION", longest=2, alphabet=HEX, example="0F")] | None = None
     cpcid: Annotated[str, hardware_code("CPCID", longest=2, alphabet=HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
-    occupied: Annotated[Occupied | None, Field(description="Storage of structures outside this plan.")] = None
+    occupied: Annotated[
+        Occupied | None,
+        Field(description="Storage of structures that are neither in this plan nor in other_structures."),
+    ] = None
     scm: Annotated[
         Occupied | None, Field(description="Storage-class memory of the CF; 0 if it has none.")
     ] = None
+
+
+class OtherStructure(BaseModel):
+    """A structure of the sysplex that is not the group's, such as LOCK1 of Db2: counted, and never written."""
+
+    model_config = MODEL
+    name: Annotated[StructureName, Field(description="Name in the CFRM policy.")]
+    size: Annotated[StructureSize, Field(description="SIZE of its policy statement.")]
+    initsize: StructureSize | None = None
+    allocated: Annotated[
+        StructureSize | None,
+        Field(description="Its current size, from D XCF,STR: counted instead of INITSIZE."),
+    ] = None
+    preflist: _PlanList = Field(default_factory=list)
+    exclist: ExclList = Field(default_factory=list)
+    duplex: Duplex = "DISABLED"
+    duplex_site: _SecondSite = None
+    enforce_order: _EnforceOrder = False
 
 
 class Scm(BaseModel):
@@ -502,6 +525,12 @@ class PlanDocument(BaseModel):
         ),
     ] = None
     curve: Literal["published"] | FittedCurve = "published"
+    separate_costs: Annotated[
+        Literal["assumed", "derived"],
+        Field(
+            description="Costs of an entry and an element on published curves, used at ratios other than 1:6: assumed, or derived from IBM's sizes for CSQ_ADMIN."
+        ),
+    ] = "assumed"
     growth: Growth = Field(default_factory=Growth)
     target_usage_percent: Annotated[
         TargetPercent,
@@ -517,6 +546,18 @@ class PlanDocument(BaseModel):
     policy: Policy = Field(default_factory=Policy)
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
     structures: Annotated[list[Structure], UntilManyErrors] = Field(default_factory=list)
+    db2_group: Annotated[
+        Db2GroupName | None, Field(description="Db2 data-sharing group of the queue-sharing group.")
+    ] = None
+    other_structures: Annotated[
+        list[OtherStructure],
+        UntilManyErrors,
+        Field(
+            max_length=2000,
+            description="Structures of Db2 and others in the same coupling facilities: counted there, and not written into "
+            "the policy.",
+        ),
+    ] = Field(default_factory=list)
     acknowledged: Annotated[list[Acknowledgment], Field(max_length=1000)] = Field(default_factory=list)
     clusters: Annotated[list[Cluster], Field(max_length=32)] = Field(
         default_factory=list, description="Clusters that send to the group's shared queues."

@@ -253,6 +253,9 @@ CfName = Annotated[
 StructureName = Annotated[
     str, checked_by(names.structure, example="DB2GBP1"), Field(min_length=1, max_length=16)
 ]
+Db2GroupName = Annotated[
+    str, checked_by(names.db2_group, example="DSNDB0A"), Field(min_length=1, max_length=8)
+]
 PolicyName = Annotated[str, checked_by(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
 # A pattern is checked faster than a function, and a plan can have 32,000 queues.
 QueueName = Annotated[str, Field(pattern=rf"^{names.QUEUE_PATTERN}$")]

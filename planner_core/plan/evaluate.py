@@ -24,6 +24,7 @@ from planner_core.plan.result import (
     SizeUnderBothCurves,
     SizeUnderCurve,
 )
+from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
 from planner_core.sizing.structures import size_application, size_system
@@ -31,7 +32,11 @@ from planner_core.units import bytes_to_kib_ceil
 
 
 def evaluate(
-    document: PlanDocument, *, curve: Curve | None = None, purpose: Purpose = "result"
+    document: PlanDocument,
+    *,
+    curve: Curve | None = None,
+    purpose: Purpose = "result",
+    queues: KnownQueues | None = None,
 ) -> PlanResult:
     """Return the result of a plan: figures, findings and their sources.
 
@@ -40,6 +45,7 @@ def evaluate(
         curve: The fitted curve that the document names; None for published figures.
         purpose: The use of the result. For its sizes alone, there is neither advice on queue depths nor a warning about
             them.
+        queues: The queues of earlier evaluations of the plan, if it is evaluated several times.
 
     Raises:
         PlanRefused: No such plan can exist (too many queue managers, structures or queues,
@@ -47,16 +53,19 @@ def evaluate(
     """
     # The results are hundreds of thousands of objects, which the collector would search again and again.
     with collection_paused(characters_of(sum(len(each.queues) for each in document.structures))):
-        return _evaluate(document, curve, purpose)
+        return _evaluate(document, curve, purpose, queues)
 
 
-def _evaluate(document: PlanDocument, curve: Curve | None, purpose: Purpose) -> PlanResult:
+def _evaluate(
+    document: PlanDocument, curve: Curve | None, purpose: Purpose, queues: KnownQueues | None
+) -> PlanResult:
     checks.refuse_impossible(document, has_curve=curve is not None)
-    evaluated = tuple(evaluated_structures(document, curve, purpose=purpose))
+    evaluated = tuple(evaluated_structures(document, curve, purpose=purpose, queues=queues))
     structures = tuple(each.result for each in evaluated)
     found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
+    found.extend(checks.check_other_structures(document))
     clusters = load_of(document, structures) if document.clusters else None
     found.extend(clusters.findings if clusters is not None else ())
     for each in evaluated:

@@ -15,6 +15,7 @@ from itertools import product
 from planner_core import tables
 from planner_core.document.model import Queue, Structure
 from planner_core.document.size_distribution import SCALE, SizeDistribution
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.plan.explain_depth_advice import explain_depth_events
 from planner_core.plan.result import PlanAnswer, PlanResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
@@ -22,7 +23,7 @@ from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.sizing.offload import Rule
-from planner_core.sizing.placement import AllocationRequest
+from planner_core.sizing.placement import AllocationRequest, PlannedResult
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, offload_steps
 from planner_core.sizing.structure_size import (
     BYTES_PER_KIB,
@@ -37,6 +38,9 @@ from planner_core.units import KIB, as_fraction, bytes_to_kib_ceil, ceil_fractio
 _PERCENT = 100
 
 
+WHAT = "The request"
+
+
 def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = False) -> PlanAnswer:
     """Return the figures of a result; with `explain`, also the formula, inputs, steps, source and basis of each."""
     return result.answer(
@@ -44,24 +48,47 @@ def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = Fal
     )
 
 
-def plan_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> bytes:
-    """Return the JSON text of `plan_answer`, which takes the same arguments."""
-    explanations = _explanations(result, depths=depths) if explain else None
-    return result.json_bytes(depths=depths, explanations=explanations)
+def plan_json(
+    result: PlanResult, *, explain: bool = False, depths: bool = False, structure: str | None = None
+) -> bytes:
+    """Return the JSON text of `plan_answer`, which takes the same arguments.
+
+    Args:
+        result: The plan.
+        explain: Whether to explain the figures.
+        depths: Whether to add advice on the depths of each queue.
+        structure: Explain and advise on only the structure with this name in MQ; the figures are those of the whole plan.
+
+    Raises:
+        InputInvalid: The plan has no such structure.
+    """
+    names = [each.name for each in result.structures]
+    if structure is not None and structure not in names:
+        message = f"the plan has no structure {structure[:20]!r}"
+        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+    only = None if structure is None else names.index(structure)
+    explanations = _explanations(result, depths=depths, only=only) if explain else None
+    return result.json_bytes(depths=depths, only=only, explanations=explanations)
 
 
-def _explanations(result: PlanResult, *, depths: bool) -> dict[str, Explanation]:
-    return {item.figure: item for item in explain_result(result, depths=depths)}
+def _explanations(result: PlanResult, *, depths: bool, only: int | None = None) -> dict[str, Explanation]:
+    return {item.figure: item for item in explain_result(result, depths=depths, only=only)}
 
 
-def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
+def explain_result(
+    result: PlanResult, *, depths: bool = False, only: int | None = None
+) -> Iterator[Explanation]:
     """Yield one explanation for each number in `PlanAnswer`; its basis is never better than that of the figures it uses.
 
-    In a comparison only the published side is explained: the fitted side has the figures of the result, and the rest
-    are differences and sums of both.
+    With `only`, explain the figures of the structure at this place. In a comparison only the published side is
+    explained: the fitted side has the figures of the result, and the rest are differences and sums of both.
     """
     # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
-    found = list(_explain(result, depths=depths))
+    found = list(
+        _explain(result, depths=depths)
+        if only is None
+        else _explain_structure(f"/structures/{only}", result, result.structures[only], depths=depths)
+    )
     places = {item.figure: place for place, item in enumerate(found)}
     links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, places))}
     for _ in range(_LONGEST_CHAIN):
@@ -126,18 +153,7 @@ def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int
 def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
-        at, fillings = f"/structures/{index}", _Fillings(structure)
-        yield _level(at, structure)
-        yield from _policy_sizes(at, structure, fillings)
-        yield from _target(at, structure)
-        if structure.admin is not None:
-            yield from _admin(at, structure)
-        if structure.load is not None:
-            yield from _counts(at, result, structure, structure.load)
-            yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
-            yield from _capacities(at, structure, structure.load, fillings)
-            yield from _at_backlog(at, structure, structure.load, fillings)
-            yield from explain_depth_events(at, structure, result.document, depths=depths)
+        yield from _explain_structure(f"/structures/{index}", result, structure, depths=depths)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -154,6 +170,23 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _facilities(result)
     if result.comparison is not None and result.comparison.plain is not None:
         yield from _under_published(result.comparison.plain)
+
+
+def _explain_structure(
+    at: str, result: PlanResult, structure: StructureResult, *, depths: bool
+) -> Iterator[Explanation]:
+    fillings = _Fillings(structure)
+    yield _level(at, structure)
+    yield from _policy_sizes(at, structure, fillings)
+    yield from _target(at, structure)
+    if structure.admin is not None:
+        yield from _admin(at, structure)
+    if structure.load is not None:
+        yield from _counts(at, result, structure, structure.load)
+        yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
+        yield from _capacities(at, structure, structure.load, fillings)
+        yield from _at_backlog(at, structure, structure.load, fillings)
+        yield from explain_depth_events(at, structure, result.document, depths=depths)
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:
@@ -177,20 +210,40 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
             inputs = tuple(_inputs_of(structures, counted, numbers))
             formula = " + ".join(each.name for each in inputs) or "0"
             yield Explanation(f"{at}/{key}", figures[key], "K", formula, inputs, Basis.ASSUMED, assumed)
-        for key, taken in (
-            ("free_kib", ("planned_initsize_kib", "second_copies_kib")),
-            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib")),
+        for key, counted in (
+            ("other_structures_kib", "initsize_kib"),
+            ("other_structures_size_kib", "size_kib"),
         ):
             if key in figures:
-                names = ("size_kib", "occupied_kib", "dumpspace_kib", *taken)
+                others = tuple(_inputs_of_others(use.others, counted))
+                formula = " + ".join(each.name for each in others)
+                yield Explanation(f"{at}/{key}", figures[key], "K", formula, others, Basis.ASSUMED, assumed)
+        for key, taken in (
+            ("free_kib", ("planned_initsize_kib", "second_copies_kib", "other_structures_kib")),
+            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib", "other_structures_size_kib")),
+        ):
+            if key in figures:
+                names = (
+                    "size_kib",
+                    "occupied_kib",
+                    "dumpspace_kib",
+                    *(each for each in taken if each in figures),
+                )
                 inputs = tuple(Input(name, figures[name], "K", Basis.DERIVED) for name in names)
                 yield Explanation(
                     f"{at}/{key}", figures[key], "K", " - ".join(names), inputs, Basis.ASSUMED, assumed
                 )
 
 
+def _inputs_of_others(structures: Sequence[AllocationRequest[PlannedResult]], key: str) -> Iterator[Input]:
+    """Yield the sizes of structures that are not the group's."""
+    for number, each in enumerate(structures, start=1):
+        size = each.initsize_bytes if key == "initsize_kib" else each.size_bytes
+        yield Input(f"other_{key}_{number}", bytes_to_kib_ceil(size), "K", Basis.GIVEN)
+
+
 def _inputs_of(
-    structures: Sequence[AllocationRequest[StructureResult]], key: str, numbers: Mapping[str, int]
+    structures: Sequence[AllocationRequest[PlannedResult]], key: str, numbers: Mapping[str, int]
 ) -> Iterator[Input]:
     """Yield the sizes of structures, and their augmented space if they have any."""
     for each in structures:
@@ -217,9 +270,8 @@ def _under_published(plain: PlanResult) -> Iterator[Explanation]:
         yield from (item for item in explained if item.figure in compared)
 
 
-def _kib(structure: StructureResult, key: str) -> int:
-    sizes = structure.sizes
-    return bytes_to_kib_ceil(sizes.initsize_bytes if key == "initsize_kib" else sizes.size_bytes)
+def _kib(structure: PlannedResult, key: str) -> int:
+    return bytes_to_kib_ceil(structure.initsize_bytes if key == "initsize_kib" else structure.size_bytes)
 
 
 def _curve(curve: Curve) -> Iterator[Explanation]:

@@ -23,7 +23,9 @@ from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
 from planner_core.plan.result import Purpose
-from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
+from planner_core.sizing.known_queues import KnownQueues
+from planner_core.sizing.other_structures import other_results
+from planner_core.sizing.placement import Allocation, AllocationGroup, PlannedResult, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
@@ -32,7 +34,9 @@ MOST_QUEUES_KEPT = 4_000
 """The number of queues in kept structures, and in kept plans with places; together about 25 MB."""
 _QUEUES_OF_A_STRUCTURE = 8
 """The memory that a structure needs without its queues, in queues."""
-_ELSEWHERE: dict[str, Any] = {"structures": [], "acknowledged": [], "clusters": []}
+_ELSEWHERE: dict[str, Any] = {
+    "structures": [], "acknowledged": [], "clusters": [], "other_structures": [], "db2_group": None,
+}  # fmt: skip
 """The parts of a document that do not affect the result of a single structure."""
 _PLAIN = frozenset({int, str, bool, type(None)})
 Place = int | Literal["admin", "system"]
@@ -51,7 +55,7 @@ class PlacedStructures:
     """The structures of a plan, the coupling facilities where XCF allocates them, and the findings on that."""
 
     structures: tuple[StructureResult, ...]
-    allocation: Allocation[StructureResult]
+    allocation: Allocation[PlannedResult]
     findings: tuple[Finding, ...]
 
 
@@ -104,10 +108,17 @@ _known = KnownStructures()
 _known_places = KnownPlaces()
 
 
-def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[StructureResult]:
+def allocation_group(
+    name: str, document: PlanDocument, structures: Sequence[StructureResult]
+) -> AllocationGroup[PlannedResult]:
+    """Return a plan's structures, other structures and coupling facilities, under this name of the plan."""
+    others = other_results(document.other_structures, [cf.name for cf in document.coupling_facilities])
+    return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, (*others, *structures))
+
+
+def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation[PlannedResult]:
     """Allocate the structures of a document in its coupling facilities, based on INITSIZE."""
-    group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
-    return allocate(question([group]))
+    return allocate(question([allocation_group(document.qsg, document, structures)]))
 
 
 def placed_structures(
@@ -122,7 +133,7 @@ def placed_structures(
     """
     # A result that was found again is the same object, and belongs to the same parts of a document. Comparing whole results
     # would take longer than placing them. A kept entry refers to its results, so none of their ids can be reused.
-    key = tuple(map(id, structures))
+    key = (tuple(map(id, structures)), _content(document.other_structures))
     found = known.get(key)
     if found is None:
         allocation = allocated(document, structures)
@@ -138,6 +149,7 @@ def evaluated_structures(
     curve: Curve | None,
     *,
     purpose: Purpose = "result",
+    queues: KnownQueues | None = None,
     known: KnownStructures = _known,
 ) -> Iterator[EvaluatedStructure]:
     """Yield the evaluation of each structure: CSQ_ADMIN, those of the document in its order, CSQSYSAPPL.
@@ -146,32 +158,38 @@ def evaluated_structures(
         document: The plan.
         curve: The fitted curve that the document names; None for published figures.
         purpose: The use of the results; for sizes alone, there is no advice on queue depths.
+        queues: The queues of earlier evaluations of the plan.
         known: The structures that were evaluated before.
     """
     # Structures are evaluated with this copy, so that their results cannot depend on anything that is not in the key.
     around = document.model_copy(update=_ELSEWHERE)
-    queues = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
+    weight = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = _first_equal((_content(around), curve, purpose)) if queues <= known.most_queues else None
+    group = _first_equal((_content(around), curve, purpose)) if weight <= known.most_queues else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
         if group is None:
-            yield _evaluated(around, curve, place, structure, purpose)
+            yield _evaluated(around, curve, place, structure, purpose, queues)
             continue
         key = (group, place, structure and _content(structure))
         found = known.get(key)
         if found is None:
-            found = _evaluated(around, curve, place, structure, purpose)
+            found = _evaluated(around, curve, place, structure, purpose, queues)
             known.keep(key, found)
         yield found
 
 
 def _evaluated(
-    around: PlanDocument, curve: Curve | None, place: Place, structure: Structure | None, purpose: Purpose
+    around: PlanDocument,
+    curve: Curve | None,
+    place: Place,
+    structure: Structure | None,
+    purpose: Purpose,
+    queues: KnownQueues | None,
 ) -> EvaluatedStructure:
     if isinstance(place, int) and structure is not None:
-        result = size_application(around, curve, place, structure, advises=purpose == "result")
+        result = size_application(around, curve, place, structure, advises=purpose == "result", known=queues)
     else:
         result = size_admin(around, curve) if place == "admin" else size_system(around, curve)
     return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))

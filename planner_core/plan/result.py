@@ -17,7 +17,11 @@ from planner_core.clusters.load import ClusterLoad
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, FindingGroup, finding_groups
 from planner_core.provenance import Explanation
-from planner_core.sizing.placement import Allocation, FacilityStorage
+from planner_core.sizing.placement import (
+    Allocation,
+    FacilityStorage,
+    PlannedResult,
+)
 from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
@@ -141,7 +145,7 @@ class PlanResult:
     """The fitted curve, or the published one of the highest level of all structures. Each structure has its own
     curve."""
     structures: tuple[StructureResult, ...]
-    allocation: Allocation[StructureResult] = field(repr=False)
+    allocation: Allocation[PlannedResult] = field(repr=False)
     """The allocation of the structures by XCF, based on INITSIZE and with every coupling facility available."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
@@ -166,12 +170,20 @@ class PlanResult:
         return self._answer(structures, explanations)
 
     def json_bytes(
-        self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
+        self,
+        *,
+        depths: bool = False,
+        only: int | None = None,
+        explanations: Mapping[str, Explanation] | None = None,
     ) -> bytes:
-        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures."""
+        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures.
+
+        With `only`, advice on the depths of each queue is limited to the structure at this place.
+        """
         places = self.allocation.places
         written = [
-            structure_json(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
+            structure_json(each, depths=depths and only in (None, index), places=places[each.cfrm_name])
+            for index, each in enumerate(self.structures)
         ]
         # A quote inside a JSON string is escaped, so this can only be the member itself.
         before, empty, after = self._answer((), explanations).json_bytes().partition(_NO_STRUCTURES)

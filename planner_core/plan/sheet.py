@@ -112,9 +112,10 @@ def _each_once(
     twice: set[str] = set()
     found = []
     for group in groups:
-        names = {each.cfrm_name for each in group.structures}
+        # Plans may list the same structures of Db2; `question` counts each of them once.
+        names = {each.cfrm_name for each in group.structures if each.role != "other"}
         twice |= names & seen
-        own = tuple(each for each in group.structures if each.cfrm_name not in seen)
+        own = tuple(each for each in group.structures if each.role == "other" or each.cfrm_name not in seen)
         found.append(replace(group, structures=own))
         seen |= names
     return found, twice
@@ -123,7 +124,8 @@ def _each_once(
 def _rows(use: FacilityUse[PlaceableStructure]) -> tuple[SheetRow, ...]:
     name = use.facility.name
     first = [_row(each, name, is_second_copy=False) for each in use.first]
-    return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
+    others = [_row(each, name, is_second_copy=False) for each in use.others]
+    return (*others, *first, *(_row(each, name, is_second_copy=True) for each in use.second))
 
 
 def _row(wanted: AllocationRequest[PlaceableStructure], facility: str, *, is_second_copy: bool) -> SheetRow:

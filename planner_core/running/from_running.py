@@ -19,6 +19,7 @@ from planner_core.errors import NameSyntax, PlannerError
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.lint_policy import ADMIN_NAME
+from planner_core.running.others import other_entries
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
 from planner_core.texts.mqsc.cfstruct import CFSTRUCT
@@ -143,6 +144,10 @@ def plan_from(
         made["queues"] = list(_queues(name, running, message_bytes, tell))
         structures.append(made)
     document["structures"] = structures
+    others, omitted = other_entries(running, group)
+    if others:
+        document["other_structures"] = others
+    told += omitted
     return PlanFromRunning(document, read_object(document), tuple(dict.fromkeys(told)))
 
 

@@ -24,7 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 from planner_core import tables
 from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.demand import Demand
-from planner_core.units import ceil_div, ceil_fraction, floor_fraction, hundredths
+from planner_core.units import ceil_div, floor_fraction, hundredths
 from planner_core.wire import Answer, Hidden, Omittable, Plain, Unchecked
 
 PERCENT = 100
@@ -125,7 +125,8 @@ class Alone:
         return messages <= self.without_rules or messages <= self.in_size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, because the rates are kept: an answer about a large plan uses each of them several times for 32,000 queues.
+@dataclass(frozen=True, kw_only=True)
 class QueueThresholds(Thresholds):
     """The thresholds of a queue with depth events in the document, their effects, and the rates at the horizon.
 
@@ -176,18 +177,18 @@ class QueueThresholds(Thresholds):
         return self.alone.in_size
 
     @computed_field
-    @property
+    @cached_property
     def put_rate_per_s(self) -> Plain | None:
         """Puts per second at the horizon."""
         return None if self.puts is None else self.puts * self.factor
 
     @computed_field
-    @property
+    @cached_property
     def get_rate_per_s(self) -> Plain | None:
         """Gets per second at the horizon."""
         return None if self.gets is None else self.gets * self.factor
 
-    @property
+    @cached_property
     def net_rate(self) -> Fraction | None:
         """Return the growth of the depth [messages/s]."""
         if self.put_rate_per_s is None or self.get_rate_per_s is None:
@@ -213,7 +214,10 @@ class QueueThresholds(Thresholds):
         if rate is None or rate <= 0 or high is None or maxdepth is None or high > self.alone.in_initsize:
             return None
         ends = (maxdepth, self.alone.at_action, self.alone.in_initsize)
-        return DepthLead(*(floor_fraction((end - high) / rate) for end in ends))
+        # Integers here and below: a growth factor for parts of a year has 40 digits, and fractions would be reduced each
+        # time.
+        per, messages = rate.denominator, rate.numerator
+        return DepthLead(*[(end - high) * per // messages for end in ends])
 
     @computed_field
     @property
@@ -222,7 +226,7 @@ class QueueThresholds(Thresholds):
         net, high, low = self.net_rate, self.high_at, self.low_at
         if net is None or net >= 0 or high is None or low is None or high < low:
             return None
-        return ceil_fraction((high - low) / -net)
+        return ceil_div((high - low) * net.denominator, -net.numerator)
 
     @computed_field
     @property
@@ -232,8 +236,9 @@ class QueueThresholds(Thresholds):
         if not put or not get or high is None or low is None or high <= low or self.event_messages is None:
             return None
         # The fastest cycle fills without gets and drains without puts, so real queues cause fewer messages.
-        cycle = (high - low) / put + (high - low) / get
-        return ceil_fraction(SETS_PER_CYCLE * self.event_messages * SECONDS_PER_DAY / cycle)
+        cycles = put.numerator * get.numerator
+        of = (high - low) * (put.numerator * get.denominator + get.numerator * put.denominator)
+        return ceil_div(SETS_PER_CYCLE * self.event_messages * SECONDS_PER_DAY * cycles, of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

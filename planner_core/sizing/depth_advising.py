@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.document.size_distribution import SizeDistribution
 from planner_core.limits import limit
-from planner_core.sizing.demand import Demand, QueueDemand, Units, band_edges, growth_factor
+from planner_core.sizing.demand import Demand, QueueDemand, Units, growth_factor
 from planner_core.sizing.depth_advice import (
     PERCENT,
     Alone,
@@ -25,8 +25,8 @@ from planner_core.sizing.depth_advice import (
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.sizing.filling_alone import FillingsAlone
+from planner_core.sizing.known_queues import units_of
 from planner_core.sizing.offload import Rule, can_fire, firing
-from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
 from planner_core.units import as_fraction
@@ -218,9 +218,7 @@ class Members:
         heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
         return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
 
-    def silent(
-        self, queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
-    ) -> Fraction | None:
+    def silent(self, queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]) -> Fraction | None:
         """Return the share of a queue's activity on queue managers without PERFMEV(ENABLED)."""
         by_name = members_rates(queue, key) if self.is_stated else None
         if by_name is None:
@@ -245,17 +243,6 @@ def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
             sum((as_fraction(each.get_rate_per_s) for each in found), Fraction(0)),
         )
     return (None if queue.put_rate_per_s is None else as_fraction(queue.put_rate_per_s)), None
-
-
-def units_of(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
-    """Return the entries and elements of one message of each queue, in the bands that these rules need."""
-    return Units.of(
-        [queue.message_bytes for queue in queues],
-        edges=band_edges([rule.size_bytes for rule in rules]),
-        header_bytes=curve.header_bytes,
-        page_bytes=page_bytes(),
-        page_header_bytes=message_header_bytes(),
-    )
 
 
 def members_rates(
@@ -537,19 +524,18 @@ class QueueAdvisor:
             Fraction(point.share, point.q) * self.load.bundles_in_initsize * seconds
             for point in levels(filled, self.action_percent, self.threshold_percent)
         )
-        first = min(
-            (
-                (Fraction(high, counts[place]), each.name)
-                for place, each in enumerate(advice)
-                if place in growing
-                and (high := each.force.high_at) is not None
-                and self.structure.queues[place].qdphiev != "DISABLED"
-            ),
-            default=None,
-        )
+        first: tuple[int, int, str] | None = None
+        for place in growing:
+            each, speed = advice[place], counts[place]
+            high = each.force.high_at
+            if high is None or self.structure.queues[place].qdphiev == "DISABLED":
+                continue
+            # high / speed, compared without fractions; of equal times, that of the first name counts.
+            if first is None or (high * first[1], each.name) < (first[0] * speed, first[2]):
+                first = high, speed, each.name
         return JointLead(
-            first_queue=first[1] if first else None,
-            first_high=first[0] * seconds if first else None,
+            first_queue=first[2] if first else None,
+            first_high=Fraction(first[0], first[1]) * seconds if first else None,
             to_action=to_action,
             to_full_threshold=to_threshold,
             to_full=to_full,
@@ -558,9 +544,7 @@ class QueueAdvisor:
         )
 
 
-def _when_full(
-    fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction
-) -> tuple[int, int]:
+def _when_full(fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction) -> tuple[int, int]:
     """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
     full = fillings.moments(place)[1]
     return full.messages(initsize), full.messages(size)

@@ -26,13 +26,6 @@ def model_source() -> Source:
     return tables.source("project", "Two pools")
 
 
-def split_source(curve: Curve) -> Source:
-    """Return the source of separate costs of entries and elements: the fit, or an assumption."""
-    if curve.split_basis is Basis.ASSUMED:
-        return tables.source("project", "Separate costs of entries and elements")
-    return curve.factor_source
-
-
 @dataclass(frozen=True, slots=True)
 class Phases:
     """The steps of filling one bundle, their inputs, and the name of the share at the end of each phase."""
@@ -78,7 +71,7 @@ def bundle_steps(
                 bundle,
                 "bytes",
                 curve.split_basis,
-                split_source(curve),
+                curve.split_source,
             )
         )
         step = Step("bundle_bytes", "bundle_at_ratio_bytes", bundle)

@@ -63,9 +63,7 @@ class FillingsAlone:
     def largest(self) -> tuple[int, ...]:
         """Return the largest band of each queue that has messages, by its number; -1 without one."""
         numbers = range(len(self.units.edges), -1, -1)
-        return tuple(
-            [next((each for each in numbers if bands[each][0]), -1) for bands in self.units.bands]
-        )
+        return tuple([next((each for each in numbers if bands[each][0]), -1) for bands in self.units.bands])
 
     def has_messages_over(self, size_bytes: int | None, place: int) -> bool:
         """Return whether a rule with this size offloads messages of the queue; False if there is no rule."""

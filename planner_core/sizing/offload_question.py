@@ -27,6 +27,7 @@ from planner_core.sizing.structure_size import (
     curve_inputs,
     model_constant,
     published_curve,
+    with_derived_costs,
 )
 from planner_core.units import floor_fraction
 
@@ -102,6 +103,10 @@ def offload_answer(
         figures["reserve"], reserve_findings, reserve_explained = _reserve(
             size_bytes, hold_messages, demand, pools, curve
         )
+    derived = with_derived_costs(curve)
+    by_derived = (
+        fill(demand, rules=met, pools=altered_pool(derived)).capacity(bundles) if auto_alter else None
+    )
     # With an altered ratio a rule starts later: what is left then may hold less than unused entries would have.
     at_fixed_ratio = fill(demand, rules=met, pools=fixed).capacity(bundles) if auto_alter else None
     gains_nothing = bool(met) and bool(bundles) and capacity == without
@@ -117,6 +122,8 @@ def offload_answer(
             gains_nothing=gains_nothing,
             capacity=capacity,
             at_fixed_ratio=at_fixed_ratio,
+            derived=derived,
+            by_derived=by_derived,
         ),
     )
     explained = partial(
@@ -250,7 +257,14 @@ def _threshold_by_pools(
 
 
 def _assumptions(
-    curve: Curve, *, has_rules: bool, gains_nothing: bool, capacity: int, at_fixed_ratio: int | None
+    curve: Curve,
+    *,
+    has_rules: bool,
+    gains_nothing: bool,
+    capacity: int,
+    at_fixed_ratio: int | None,
+    derived: Curve,
+    by_derived: int | None,
 ) -> Iterator[Finding]:
     if has_rules:
         yield usage_measure_assumed()
@@ -267,7 +281,9 @@ def _assumptions(
             "ENTRY_ELEMENT_COST_ASSUMED",
             f"With an altered ratio, an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
             f"{float(curve.entry_bytes):.0f}: published figures cover them only together. IBM calls automatic alter not "
-            f"very sensitive and advises planning for {model_constant('ibm_advised_usage_percent')} % of the space.{later}",
+            f"very sensitive and advises planning for {model_constant('ibm_advised_usage_percent')} % of the space.{later} With the "
+            f"costs derived from IBM's sizes for CSQ_ADMIN, {float(derived.element_bytes):g} and {float(derived.entry_bytes):.0f} "
+            f"bytes, it would hold {by_derived} messages instead of {capacity}.",
         )
 
 

@@ -20,13 +20,16 @@ from planner_core.document.model import CouplingFacility
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
 from planner_core.provenance import Basis, SourceText
-from planner_core.sizing.structure_result import Placement, Role
+from planner_core.sizing.other_structures import OtherResult
+from planner_core.sizing.structure_result import PlacedRole, Placement, StructureResult
 from planner_core.units import Mib, bytes_to_kib_ceil, format_mib
-from planner_core.wire import Answer, Hidden
+from planner_core.wire import Answer, Hidden, Omittable
 
 At = Literal["initsize", "size"]
 PlacedAction = Literal["allocated", "stays", "moves", "switches", "duplexed_again", "loses_second_copy"]
 Action = Literal["unplaced", PlacedAction]
+PlannedResult = StructureResult | OtherResult
+"""A structure of an evaluated plan: one of the group, or another one that the document lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ ASSUMPTIONS: tuple[str, ...] = (
     "Each criterion outweighs all later criteria together; IBM says only that the weights follow the order of the list.",
     "MQ requests non-volatile and failure-independent coupling facilities. Both are preferences: a structure is also allocated where one of them is not met.",
     "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures in the order of the document, one plan "
-    "after another; a second copy immediately after the first.",
+    "after another; a second copy immediately after the first. Other structures, such as those of Db2, are allocated before them.",
     "A coupling facility without room for all of a structure is skipped, even with ENFORCEORDER(YES). XCF may instead "
     "allocate the structure smaller, down to MINSIZE, where there is the most room.",
     "DUMPSPACE and storage that others occupy are not available. Augmented space of storage-class memory is counted in "
@@ -112,7 +115,7 @@ class PlaceableStructure(Protocol):
         """Its name in the CFRM policy."""
 
     @property
-    def role(self) -> Role:
+    def role(self) -> PlacedRole:
         """Its role in the group."""
 
     @property
@@ -522,7 +525,15 @@ def question(groups: Sequence[AllocationGroup[S]], *, at: At = "initsize") -> Al
     Raises:
         PlansDoNotFit: A structure is in two plans.
     """
-    wanted = tuple(each for group in groups for each in _wanted(group, at))
+    groups, other_sizes_differ = without_repeated_others(groups)
+    # Db2 and other owners use their structures before a queue manager connects.
+    wanted = tuple(
+        each
+        for is_other in (True, False)
+        for group in groups
+        for each in _wanted(group, at)
+        if (each.result.role == "other") == is_other
+    )
     seen: dict[str, str] = {}
     for each in wanted:
         if each.structure in seen:
@@ -543,13 +554,42 @@ def question(groups: Sequence[AllocationGroup[S]], *, at: At = "initsize") -> Al
         for name in each.preflist:
             if name not in facilities:
                 facilities[name] = _unknown(name, level)
-    different = tuple(name for name, given in known.items() if _differ(given))
+    different = (*(name for name, given in known.items() if _differ(given)), *other_sizes_differ)
     return AllocationQuestion(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
+
+
+def without_repeated_others(
+    groups: Sequence[AllocationGroup[S]],
+) -> tuple[list[AllocationGroup[S]], tuple[str, ...]]:
+    """Return the groups with each other structure once, and the names of those whose sizes differ between plans.
+
+    Plans of one sysplex may list the same structures of Db2, and structures of each other. A plan's own structure wins;
+    of several statements on another one, the largest.
+    """
+    planned = {each.cfrm_name for group in groups for each in group.structures if each.role != "other"}
+    largest: dict[str, S] = {}
+    differing: dict[str, None] = {}
+    for each in (each for group in groups for each in group.structures if each.role == "other"):
+        known = largest.setdefault(each.cfrm_name, each)
+        if (known.initsize_bytes, known.size_bytes) != (each.initsize_bytes, each.size_bytes):
+            differing[each.cfrm_name] = None
+            largest[each.cfrm_name] = max(known, each, key=lambda one: (one.initsize_bytes, one.size_bytes))
+    kept = {id(each) for name, each in largest.items() if name not in planned}
+    # Nearly all calls are about plans without such structures.
+    if not largest:
+        return list(groups), ()
+    found = [
+        replace(
+            group, structures=[each for each in group.structures if each.role != "other" or id(each) in kept]
+        )
+        for group in groups
+    ]
+    return found, tuple(name for name in differing if name not in planned)
 
 
 def _wanted(group: AllocationGroup[S], at: At) -> Iterator[AllocationRequest[S]]:
     """Yield the structures of a plan in the order in which they are allocated."""
-    order = {"admin": 0, "system": 1, "application": 2}
+    order = {"other": 0, "admin": 1, "system": 2, "application": 3}
     for structure in sorted(group.structures, key=lambda each: order[each.role]):
         augmented = structure.placement.augmented_bytes
         size = structure.initsize_bytes if at == "initsize" else structure.size_bytes
@@ -660,16 +700,27 @@ class FacilityStorage(Answer):
     ]
     second_copies_kib: Annotated[int, Field(description="INITSIZE of the second copies that are here.")]
     second_copies_size_kib: Annotated[int, Field(description="SIZE of the second copies that are here.")]
+    other_structures_kib: Annotated[
+        Omittable[int],
+        Field(
+            description="Storage of `other_structures` of the document that are here, with their second copies; absent if it "
+            "lists none."
+        ),
+    ] = None
+    other_structures_size_kib: Annotated[
+        Omittable[int], Field(description="The same, each grown to its SIZE.")
+    ] = None
     free_kib: Annotated[
         int | None,
         Field(
-            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib; null if size_kib is null."
+            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib - other_structures_kib; null "
+            "if size_kib is null."
         ),
     ]
     free_at_size_kib: Annotated[
         int | None,
         Field(
-            description="The same with planned_size_kib and second_copies_size_kib. Negative if not all structures can grow to "
+            description="The same with planned_size_kib, second_copies_size_kib and other_structures_size_kib. Negative if not all structures can grow to "
             "SIZE."
         ),
     ]
@@ -686,6 +737,18 @@ class FacilityUse(Generic[S_co]):
     facility: Facility
     first: tuple[AllocationRequest[S_co], ...]
     second: tuple[AllocationRequest[S_co], ...]
+    others: tuple[AllocationRequest[S_co], ...] = ()
+    """Both copies of structures that are not of a plan's group; the others are in `first` and `second`."""
+
+    @property
+    def others_bytes(self) -> int:
+        """Return the storage that other structures take here."""
+        return sum([each.initsize_bytes for each in self.others])
+
+    @property
+    def others_size_bytes(self) -> int:
+        """Return the storage that other structures take here at SIZE."""
+        return sum([each.size_bytes for each in self.others])
 
     @property
     def initsize_bytes(self) -> int:
@@ -717,13 +780,21 @@ class FacilityUse(Generic[S_co]):
     def free_bytes(self) -> int | None:
         """Return the storage left with every structure at INITSIZE."""
         room = self.room_bytes
-        return None if room is None else room - self.initsize_bytes - self.second_copies_bytes
+        return (
+            None
+            if room is None
+            else room - self.initsize_bytes - self.second_copies_bytes - self.others_bytes
+        )
 
     @property
     def free_at_size_bytes(self) -> int | None:
         """Return the storage left with every structure at SIZE; negative if not all of them can grow that far."""
         room = self.room_bytes
-        return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
+        return (
+            None
+            if room is None
+            else room - self.size_bytes - self.second_copies_size_bytes - self.others_size_bytes
+        )
 
     def storage(self) -> FacilityStorage:
         """Return these figures in K, the unit of a CFRM policy."""
@@ -731,6 +802,7 @@ class FacilityUse(Generic[S_co]):
         # Each sum is used twice.
         initsize, size = self.initsize_bytes, self.size_bytes
         second, second_size = self.second_copies_bytes, self.second_copies_size_bytes
+        others, others_size = self.others_bytes, self.others_size_bytes
         return FacilityStorage(
             name=facility.name,
             size_kib=_kib(facility.storage_bytes),
@@ -740,8 +812,12 @@ class FacilityUse(Generic[S_co]):
             planned_size_kib=bytes_to_kib_ceil(size),
             second_copies_kib=bytes_to_kib_ceil(second),
             second_copies_size_kib=bytes_to_kib_ceil(second_size),
-            free_kib=None if room is None else bytes_to_kib_ceil(room - initsize - second),
-            free_at_size_kib=None if room is None else bytes_to_kib_ceil(room - size - second_size),
+            other_structures_kib=bytes_to_kib_ceil(others) if self.others else None,
+            other_structures_size_kib=bytes_to_kib_ceil(others_size) if self.others else None,
+            free_kib=None if room is None else bytes_to_kib_ceil(room - initsize - second - others),
+            free_at_size_kib=None
+            if room is None
+            else bytes_to_kib_ceil(room - size - second_size - others_size),
         )
 
 
@@ -769,8 +845,9 @@ class Allocation(Generic[S_co]):
         return tuple(
             FacilityUse(
                 facility,
-                tuple(each.wanted for each in self.placed if each.now[:1] == (name,)),
-                tuple(each.wanted for each in self.placed if name in each.now[1:]),
+                tuple(each.wanted for each in self.placed if each.now[:1] == (name,) and not _is_other(each)),
+                tuple(each.wanted for each in self.placed if name in each.now[1:] and not _is_other(each)),
+                tuple(each.wanted for each in self.placed if name in each.now and _is_other(each)),
             )
             for name, facility in self.asked.facilities.items()
         )
@@ -800,6 +877,10 @@ def allocate(
             PlacedStructure(wanted, (), tuple(board.places.get(wanted.structure, ())), first, second)
         )
     return Allocation(asked, board, tuple(found))
+
+
+def _is_other(each: PlacedStructure[PlaceableStructure]) -> bool:
+    return each.wanted.result.role == "other"
 
 
 def _kib(size_bytes: int | None) -> int | None:

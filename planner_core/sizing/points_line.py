@@ -31,6 +31,7 @@ _MOST_SUBSETS = 500
 _REFINED = 10
 _ROUNDS = 50
 _CONVERGED = 1e-9
+_SINGULAR = 1e-12
 _SIGNIFICANCE = 0.001
 """One fit in a thousand leaves out a correct point, as in fits to allocations."""
 
@@ -326,7 +327,7 @@ def _weighted(
     for k, column in enumerate(columns):
         length = math.sqrt(sum(each * each for each in column))
         before = math.sqrt(sum(w * row[k] ** 2 for w, row in zip(weights, rows, strict=True)))
-        if length <= 1e-12 * before or not length:
+        if length <= _SINGULAR * before or not length:
             return None
         unit = [each / length for each in column]
         upper[k][k] = length
@@ -344,7 +345,34 @@ def _weighted(
 
 def _solve(matrix: list[list[float]], right: list[float]) -> list[float] | None:
     """Return the solution of a small square system; None if it is close to singular."""
-    return _weighted(matrix, right, [1.0] * len(right))
+    size = len(right)
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    largest = max(abs(each) for row in matrix for each in row)
+    for place in range(size):
+        pivot = max(range(place, size), key=lambda at: abs(rows[at][place]))
+        rows[place], rows[pivot] = rows[pivot], rows[place]
+        first = rows[place]
+        if abs(first[place]) <= _SINGULAR * largest:
+            return None
+        for other in range(place + 1, size):
+            factor = rows[other][place] / first[place]
+            if factor:
+                rows[other] = [a - factor * b for a, b in zip(rows[other], first, strict=True)]
+    values = [0.0] * size
+    for place in reversed(range(size)):
+        row = rows[place]
+        known = sum(row[at] * values[at] for at in range(place + 1, size))
+        values[place] = (row[size] - known) / row[place]
+    return values
+
+
+def unexplained(rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction | int]) -> list[float]:
+    """Return the residuals of least squares of values on rows; zeros if the rows leave an unknown free."""
+    scales = [max(abs(float(row[k])) for row in rows) or 1.0 for k in range(len(rows[0]))]
+    scaled = [[float(each) / scale for each, scale in zip(row, scales, strict=True)] for row in rows]
+    sizes = list(map(float, values))
+    solved = _weighted(scaled, sizes, [1.0] * len(rows))
+    return [0.0] * len(rows) if solved is None else _residuals(scaled, sizes, solved)
 
 
 def student_quantile(probability: float, degrees: int) -> float:

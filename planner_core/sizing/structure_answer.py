@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -14,12 +14,15 @@ from pydantic import (
     WrapValidator,
 )
 
+from planner_core.document.model import OtherStructure
 from planner_core.document.types import Duplex, DuplexSite
 from planner_core.sizing.depth_advice import DepthAdvice
+from planner_core.sizing.other_structures import other_results
 from planner_core.sizing.structure_result import (
     Db2Need,
     Load,
     OffloadStep,
+    PlacedRole,
     Placement,
     Role,
     SmdsNeed,
@@ -165,7 +168,7 @@ class StoredStructure:
     # The other members are not read, so a result that an earlier release stored in another form still gives its sizes.
     name: str
     cfrm_name: str
-    role: Role
+    role: PlacedRole
     need_bytes: int
     initsize_bytes: Annotated[Kib, Field(alias="initsize_kib")]
     size_bytes: Annotated[Kib, Field(alias="size_kib")]
@@ -201,6 +204,33 @@ def stored_structures(result: JsonObject) -> tuple[StoredStructure, ...]:
         result["structures"]
     )
     return found
+
+
+def stored_others(others: Iterable[OtherStructure], facilities: Sequence[str]) -> tuple[StoredStructure, ...]:
+    """Return the structures that a document lists next to those of the group, to place them with stored results.
+
+    Args:
+        others: The structures.
+        facilities: All coupling facilities of the document.
+    """
+    return tuple(
+        StoredStructure(
+            name=each.name,
+            cfrm_name=each.cfrm_name,
+            role=each.role,
+            need_bytes=0,
+            initsize_bytes=each.initsize_bytes,
+            size_bytes=each.size_bytes,
+            full_threshold=each.placement.full_threshold,
+            allow_auto_alter=each.placement.allow_auto_alter,
+            preflist=each.placement.preflist,
+            exclist=each.placement.exclist,
+            duplex=each.placement.duplex,
+            duplex_site=each.placement.duplex_site,
+            enforce_order=each.placement.enforce_order,
+        )
+        for each in other_results(others, facilities)
+    )
 
 
 def structure_answer(

@@ -25,6 +25,8 @@ from planner_core.units import ceil_div
 from planner_core.wire import Answer
 
 Role = Literal["admin", "application", "system"]
+PlacedRole = Role | Literal["other"]
+"""The role of a structure in a coupling facility: `other` is not of the group."""
 _PERCENT = 100
 
 

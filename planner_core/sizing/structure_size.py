@@ -148,6 +148,15 @@ class CurveSummary(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class SeparateCosts:
+    """The cost of an element that is derived from published figures, its interval [bytes], and its source."""
+
+    element: Fraction
+    interval: Interval
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """The storage that structures use on one kind of coupling facility.
 
@@ -171,6 +180,8 @@ class Curve:
     ratio_elements: int
     split_basis: Basis = Basis.ASSUMED
     fit: FittedFigures | None = None
+    separate_costs: SeparateCosts | None = None
+    """The costs that replace the assumed split of a published curve."""
     policy_size_bytes: int | None = None
     """SIZE in the policy, whose control storage is part of the base; None if the curve does not separate it."""
     bundle: Fraction = field(init=False)
@@ -188,6 +199,8 @@ class Curve:
         # An element cannot cost less than the 256 bytes that it holds; nothing else is published (assumptions.md, "Entry
         # and element cost apart").
         element = Fraction(model["assumed_element_cost_bytes"].value)
+        if self.separate_costs is not None:
+            element = self.separate_costs.element
         if self.fit is not None:
             bundle, element = self.fit.bundle, self.fit.element or element
         object.__setattr__(self, "bundle", bundle)
@@ -196,6 +209,13 @@ class Curve:
         object.__setattr__(self, "entry_bytes", bundle - per_entry * element)
         # Kept, because every result states it, and few curves have many results.
         object.__setattr__(self, "summary", self._summary())
+
+    @property
+    def split_source(self) -> Source:
+        """Return the source of the separate costs of entries and elements."""
+        if self.split_basis is Basis.ASSUMED:
+            return tables.source("project", "Separate costs of entries and elements")
+        return self.factor_source if self.separate_costs is None else self.separate_costs.source
 
     @property
     def base_formula(self) -> str:
@@ -326,11 +346,15 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
     findings += level_without_figures(cfcc_level, lowest=curve.cfcc_from, highest=curve.cfcc_to)
     if curve.base_basis is Basis.ASSUMED:
+        measured = measured_base(curve)
+        smaller = float((curve.base - measured) / MIB)
         findings.append(
             finding(
                 "CURVE_BASE_ASSUMED",
                 f"The base of {float(curve.base / MIB):g} MiB for CFCC levels {curve.cfcc_from} to {curve.cfcc_to} is "
-                "inferred from the 8 MB that IBM says CFCC 25 adds, not published.",
+                "inferred from the 8 MB that IBM says CFCC 25 adds, not published. A structure measured at an unknown level agrees "
+                f"with {float(measured / MIB):.1f} MiB, with which each structure would be {smaller:.1f} MiB smaller; the larger base "
+                "is used.",
                 source=curve.base_source,
             )
         )
@@ -339,6 +363,31 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
     if increment != curve.increment_bytes:
         curve = replace(curve, increment_bytes=increment)
     return CurveChoice(curve=curve, findings=tuple(findings))
+
+
+def measured_base(curve: Curve) -> Fraction:
+    """Return the base with which the bundle of a curve agrees with the application structure of the measured group."""
+    row = tables.table("measured_structures").records()[0]
+    return Fraction(int(row["size_max_kb"]) * KIB) - int(row["entries_max"]) * curve.bundle
+
+
+@cache
+def with_derived_costs(curve: Curve) -> Curve:
+    """Return a published curve with the costs of entries and elements that are derived from CSQ_ADMIN.
+
+    The cost of an entry with six elements stays the same, so only sizes at other ratios change. A fitted curve is
+    returned unchanged.
+    """
+    if curve.fit is not None:
+        return curve
+    rows = tables.table("entry_element_costs").records()
+    row = next(row for row in rows if int(row["cfcc_from"]) == curve.cfcc_from)
+    costs = SeparateCosts(
+        element=tables.exact(row["element"]),
+        interval=(tables.exact(row["element_from"]), tables.exact(row["element_to"])),
+        source=tables.source(str(row["admin_source"]), str(row["admin_section"])),
+    )
+    return replace(curve, split_basis=Basis.DERIVED, separate_costs=costs)
 
 
 def elements_for(message_bytes: int, *, header_bytes: int) -> int:
@@ -484,10 +533,10 @@ def increment_input(increment_bytes: int) -> Input:
 
 
 def element_cost_input(curve: Curve) -> Input:
-    """Return the storage of an element as an input of an explanation: fitted, or assumed."""
+    """Return the storage of an element as an input of an explanation: fitted, derived or assumed."""
     if curve.split_basis is Basis.ASSUMED:
         return tables.constants("element_model")["assumed_element_cost_bytes"].as_input("element_cost_bytes")
-    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.factor_source)
+    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.split_source)
 
 
 def explain_size(

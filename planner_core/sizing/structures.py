@@ -23,14 +23,14 @@ from planner_core.sizing.demand import (
     Demand,
     QueueDemand,
     Units,
-    backlog_messages,
     band_edges,
     demand_of,
     grown,
     growth_factor,
 )
-from planner_core.sizing.depth_advising import UsageLevels, advise, places_with_events, units_of
+from planner_core.sizing.depth_advising import UsageLevels, advise, places_with_events
 from planner_core.sizing.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
+from planner_core.sizing.known_queues import KnownQueues, backlog_of, sizes_of, units_of
 from planner_core.sizing.levels import SizingLevel, preflist_of, sizing_level
 from planner_core.sizing.offload import Rule, firing
 from planner_core.sizing.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
@@ -45,6 +45,7 @@ from planner_core.sizing.structure_size import (
     published_curve,
     size_for,
     storage_increment_bytes,
+    with_derived_costs,
 )
 from planner_core.sizing.system_structure import system_queues, system_sizes
 from planner_core.sizing.target import Target, target_for
@@ -152,9 +153,12 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
     )
 
 
-def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
+def _curve_at(document: PlanDocument, level: SizingLevel, fitted: Curve | None) -> Curve:
     """Return the curve of a structure: the fitted one if the plan names one, or the published one of its level."""
-    return fitted or published_curve(cfcc_level=level.level).curve
+    if fitted is not None:
+        return fitted
+    curve = published_curve(cfcc_level=level.level).curve
+    return with_derived_costs(curve) if document.separate_costs == "derived" else curve
 
 
 def _with_controls(
@@ -279,7 +283,7 @@ def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
         definition=definition,
         sizes=sizes,
         placement=_placement(document, definition),
-        curve=_curve_at(level, fitted).at_size(sizes.size_bytes),
+        curve=_curve_at(document, level, fitted).at_size(sizes.size_bytes),
         level=level,
         admin=replace(need, findings=found),
     )
@@ -293,6 +297,7 @@ def size_application(
     *,
     advises: bool = True,
     keeps_units: bool = False,
+    known: KnownQueues | None = None,
 ) -> StructureResult:
     """Return the sizes, placement and load of one application structure.
 
@@ -304,11 +309,16 @@ def size_application(
         advises: Whether to add advice on the depths of its queues.
         keeps_units: Whether to keep the entries and elements of one message of each queue, for callers that calculate
             further.
+        known: The queues of earlier evaluations of the plan, if it is evaluated several times.
     """
     level = sizing_level(document, structure)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
-    queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
+    queues = (
+        known.demands(structure, factor)
+        if known is not None
+        else tuple([_queue_demand(queue, factor) for queue in structure.queues])
+    )
     offloads = structure.cflevel >= limit("cflevel_offload")
     rules = (
         tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
@@ -321,7 +331,10 @@ def size_application(
     _refuse_unknown_ratio(structure, index, curve, ratio)
     stated = places_with_events(structure.queues) if advises else []
     # Units cost more than one demand, and pay off only for callers that add up several backlogs of the same queues.
-    units = units_of(queues, rules, curve) if stated or keeps_units else None
+    if known is not None:
+        units: Units | None = known.units(structure, queues, rules, curve)
+    else:
+        units = units_of(queues, rules, curve) if stated or keeps_units else None
     demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
     usage = UsageLevels.of(structure, rules, demand) if queues and advises else None
     plain, with_offload = _fills(demand, rules, curve, ratio, () if usage is None else usage.percents)
@@ -367,7 +380,7 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
     """Return the sizes of CSQSYSAPPL, even if the plan does not include it."""
     definition = document.system
     level = sizing_level(document, definition)
-    curve = _curve_at(level, fitted)
+    curve = _curve_at(document, level, fitted)
     queues = system_queues(
         shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
     )
@@ -402,23 +415,11 @@ def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult
 
 def planned_backlog(queue: Queue) -> Fraction:
     """Return the backlog of a queue in the plan before growth [messages, not rounded]."""
-    return Fraction(*_backlog(queue))
-
-
-def _backlog(queue: Queue) -> tuple[int, int]:
-    """Return the numerator and denominator of the backlog before growth [messages]."""
-    rate, minutes = queue.put_rate_per_s, queue.outage_minutes
-    if rate is not None and minutes is not None:
-        return backlog_messages(put_rate_per_s=rate, outage_minutes=minutes)
-    return queue.backlog or 0, 1
+    return Fraction(*backlog_of(queue))
 
 
 def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
-    sizes = queue.message_bytes
-    return QueueDemand(
-        grown(*_backlog(queue), factor=factor),
-        sizes if isinstance(sizes, int) else sizes.distribution(),
-    )
+    return QueueDemand(grown(*backlog_of(queue), factor=factor), sizes_of(queue))
 
 
 def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Demand:

@@ -18,8 +18,9 @@ from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.result import PlanResult
+from planner_core.plan.result import PlanResult, Purpose
 from planner_core.questions import Absent, Label, ListOf, Metavar, Number, Question, Whole
+from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.levels import lowest_level
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary, bundles_in, published_curves
@@ -33,6 +34,8 @@ T = TypeVar("T", Admin, System, Structure)
 DEFAULT_PERCENT = Decimal(10)
 DEFAULT_YEARS = (1, 2, 3)
 MOST_STEPS = 12
+MOST_QUEUES_WITH_DEPTHS = 50_000
+"""The number of queues in all evaluations of a question up to which their depths are judged: two seconds of a processor."""
 MOST_YEARS, MOST_MORE, HIGHEST_LEVEL = 50, 31, 99
 ASSUMPTIONS: tuple[str, ...] = (
     "A given INITSIZE or SIZE is kept if it still meets the target or the headroom; otherwise it is computed and reported "
@@ -43,6 +46,10 @@ ASSUMPTIONS: tuple[str, ...] = (
 _FITTED = (
     "The plan names a fitted curve, which covers one CFCC level. Steps to other levels compare the published figures of both "
     "levels instead."
+)
+_WITHOUT_DEPTHS = (
+    "Findings about queue depths are left out, except errors, because this plan has {queues} queues and is evaluated {times} "
+    "times. Choose a single change to see them."
 )
 _DEFAULTED = "No growth rate was specified: 10 percent per year is used as an example."
 
@@ -410,16 +417,27 @@ def upgrades(
     _check(document, levels, asked.queue_managers, asked.growth, years)
     own = document.growth.percent_per_year if document.growth.years else Decimal(0)
     percent = asked.growth if asked.growth is not None else own or DEFAULT_PERCENT
-    before = evaluate(document, curve=curve)
     changes = _changes(levels, asked.queue_managers, percent, years)
-    steps = tuple(_step(before, change, curve) for change in changes)
     assumptions = list(ASSUMPTIONS)
+    purpose, count = _purpose_of(document, changes)
+    if purpose == "sizes":
+        assumptions.append(_WITHOUT_DEPTHS.format(queues=count, times=len(changes) + 1))
+    queues = KnownQueues()
+    before = evaluate(document, curve=curve, purpose=purpose, queues=queues)
+    steps = tuple(_step(before, change, curve, queues) for change in changes)
     if curve is not None and levels:
         assumptions.append(_FITTED)
     if asked.growth is None and not own and years:
         assumptions.append(_DEFAULTED)
     found = in_order([*before.findings, *(each for step in steps for each in step.findings)])
     return UpgradeAnswer(before, steps, tuple(assumptions), found)
+
+
+def _purpose_of(document: PlanDocument, changes: Sequence[UpgradeChange]) -> tuple[Purpose, int]:
+    """Return what the evaluations of the steps are used for, and the number of queues in the plan."""
+    queues = sum(len(structure.queues) for structure in document.structures)
+    is_long = len(changes) > 1 and queues * (len(changes) + 1) > MOST_QUEUES_WITH_DEPTHS
+    return ("sizes" if is_long else "result"), queues
 
 
 def _check(
@@ -485,16 +503,16 @@ def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence
     return found
 
 
-def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> UpgradeStep:
+def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None, queues: KnownQueues) -> UpgradeStep:
     document, used, before = plan.document, curve, plan
     if change.cfcc_level is not None and curve is not None:
         # A fitted curve holds for one CFCC level, so both sides use the published figures.
         document = document.model_copy(update={"curve": "published"})
-        used, before = None, evaluate(document)
+        used, before = None, evaluate(document, purpose=plan.purpose, queues=queues)
     changed = _applied(document, change)
     if changed.queue_manager_count > limit("queue_managers_per_group"):
         return _refused(before, change, changed, used)
-    after, replaced = evaluated_with_sizes(changed, curve=used)
+    after, replaced = evaluated_with_sizes(changed, curve=used, purpose=plan.purpose, queues=queues)
     # Messages contain figures: a finding whose figures changed is a new one.
     known = {(each.code, each.structure, each.message) for each in before.findings}
     answer = losses_of([(document.qsg, after)])
@@ -556,13 +574,18 @@ def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
 
 
 def evaluated_with_sizes(
-    document: PlanDocument, *, curve: Curve | None, kept: frozenset[str] = frozenset()
+    document: PlanDocument,
+    *,
+    curve: Curve | None,
+    kept: frozenset[str] = frozenset(),
+    purpose: Purpose = "result",
+    queues: KnownQueues | None = None,
 ) -> tuple[PlanResult, frozenset[str]]:
     """Return the plan with the given sizes that suffice, and the pointers of structures whose sizes were replaced.
 
-    Structures at `kept` always keep their sizes.
+    Structures at `kept` always keep their sizes. `purpose` and `queues` are those of `evaluate`.
     """
-    given = evaluate(document, curve=curve)
+    given = evaluate(document, curve=curve, purpose=purpose, queues=queues)
     short = frozenset(
         each.pointer for each in given.structures if each.pointer not in kept and _is_given_too_small(each)
     )
@@ -577,7 +600,8 @@ def evaluated_with_sizes(
         _freed(each) if f"/structures/{number}" in short else each
         for number, each in enumerate(document.structures)
     ]
-    return evaluate(document.model_copy(update=free), curve=curve), short
+    freed = document.model_copy(update=free)
+    return evaluate(freed, curve=curve, purpose=purpose, queues=queues), short
 
 
 def _is_given_too_small(structure: StructureResult) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import Field, computed_field
 
@@ -19,7 +19,9 @@ from planner_core.checks.placement import check_allocation, other_orders
 from planner_core.document.model import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
+from planner_core.plan.known_structures import allocation_group
 from planner_core.plan.result import PlanResult
+from planner_core.sizing.other_structures import OtherResult
 from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
@@ -35,12 +37,13 @@ from planner_core.sizing.placement import (
     PlacedStructure,
     PlacementChoice,
     PlacementRule,
+    PlannedResult,
     allocate,
     first_choice,
     question,
     second_choice,
 )
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import PlacedRole, StructureResult
 from planner_core.texts.tables import table_lines
 from planner_core.units import MIB, Mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
@@ -78,7 +81,7 @@ class _StructureIdentity(Answer):
     structure: Annotated[str, Field(description="Name in the CFRM policy.")]
     name: str
     plan: str
-    role: Role
+    role: PlacedRole
     size_bytes: Annotated[
         Mib, Field(alias="size_mib", description="Storage of one copy, including augmented space.")
     ]
@@ -177,7 +180,7 @@ class Loss(Answer):
         Field(alias="lost", description="The coupling facility, the SEQUENCE of the machine, or the site."),
     ]
     gone: Annotated[tuple[str, ...], Field(alias="coupling_facilities")]
-    placed: Hidden[tuple[PlacedStructure[StructureResult], ...]]
+    placed: Hidden[tuple[PlacedStructure[PlannedResult], ...]]
     lost: Annotated[tuple[LostMessages, ...], Field(alias="messages")]
     board: Hidden[Board]
     order_matters: Annotated[
@@ -189,7 +192,7 @@ class Loss(Answer):
     endings: Annotated[tuple[Ending, ...], Field(alias="queue_managers_end")] = ()
 
     @property
-    def unplaced(self) -> tuple[PlacedStructure[StructureResult], ...]:
+    def unplaced(self) -> tuple[PlacedStructure[PlannedResult], ...]:
         """Return the structures that were allocated before and cannot be placed now."""
         return unplaced_of(self.placed)
 
@@ -283,8 +286,8 @@ class WhiteSpace(Answer):
 class LossAnswer(Answer):
     """The placement of all structures, and the effects of each loss."""
 
-    asked: Hidden[AllocationQuestion[StructureResult]]
-    normal: Hidden[tuple[PlacedStructure[StructureResult], ...]]
+    asked: Hidden[AllocationQuestion[PlannedResult]]
+    normal: Hidden[tuple[PlacedStructure[PlannedResult], ...]]
     board: Hidden[Board]
     losses: tuple[Loss, ...]
     white_space: Annotated[tuple[WhiteSpace, ...], Field(alias="coupling_facilities")]
@@ -385,12 +388,12 @@ def _mib(size_bytes: int | None) -> str:
 
 
 def _placements(
-    placed: Sequence[PlacedStructure[StructureResult]], board: Board
+    placed: Sequence[PlacedStructure[PlannedResult]], board: Board
 ) -> tuple[StructurePlacement, ...]:
     return tuple(_placement(each, board) for each in placed if each.now)
 
 
-def _placement(each: PlacedStructure[StructureResult], board: Board) -> StructurePlacement:
+def _placement(each: PlacedStructure[PlannedResult], board: Board) -> StructurePlacement:
     first, second = each.first, each.second
     return StructurePlacement(
         *_identity(each),
@@ -406,7 +409,7 @@ def _placement(each: PlacedStructure[StructureResult], board: Board) -> Structur
     )
 
 
-def _unplaced(each: PlacedStructure[StructureResult]) -> UnplacedStructure:
+def _unplaced(each: PlacedStructure[PlannedResult]) -> UnplacedStructure:
     first = each.first
     room = first.most_room if first is not None else None
     return UnplacedStructure(
@@ -422,7 +425,7 @@ def _unplaced(each: PlacedStructure[StructureResult]) -> UnplacedStructure:
     )
 
 
-def _identity(each: PlacedStructure[StructureResult]) -> tuple[str, str, str, Role, int, tuple[str, ...]]:
+def _identity(each: PlacedStructure[PlannedResult]) -> tuple[str, str, str, PlacedRole, int, tuple[str, ...]]:
     result = each.wanted.result
     return (
         result.cfrm_name,
@@ -465,14 +468,13 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
 
 
-def group_of(name: str, result: PlanResult) -> AllocationGroup[StructureResult]:
+def group_of(name: str, result: PlanResult) -> AllocationGroup[PlannedResult]:
     """Return a plan's structures and coupling facilities, under the plan's name in answers."""
-    document = result.document
-    return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, result.structures)
+    return allocation_group(name, result.document, result.structures)
 
 
 def _what_can_be_lost(
-    asked: AllocationQuestion[StructureResult],
+    asked: AllocationQuestion[PlannedResult],
 ) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
     facilities = asked.facilities.values()
     for facility in facilities:
@@ -496,14 +498,14 @@ def _loss(
     gone: tuple[str, ...],
     documents: Mapping[str, PlanDocument],
     board: Board,
-    normal: tuple[PlacedStructure[StructureResult], ...],
+    normal: tuple[PlacedStructure[PlannedResult], ...],
 ) -> Loss:
     order = [each.wanted for each in normal]
     after, placed = place_after_loss(gone, order, board)
     # XCF's order of structures is not documented, so others are tried, too (docs/decisions/0016).
     outcomes = {_nowhere(place_after_loss(gone, other, board)[1]) for other in other_orders(order)}
     lost = tuple(
-        found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
+        found for each in placed if not set(each.before) - set(gone) for found in _lost_messages(each)
     )
     # A queue manager continues while a copy of the structure is left.
     ends = endings(((each.wanted.plan, each.wanted.result) for each in lost), documents)
@@ -519,7 +521,7 @@ def _loss(
     )
 
 
-def _nowhere(placed: Sequence[PlacedStructure[StructureResult]]) -> frozenset[str]:
+def _nowhere(placed: Sequence[PlacedStructure[PlannedResult]]) -> frozenset[str]:
     return frozenset(each.wanted.structure for each in placed if not each.now)
 
 
@@ -589,15 +591,19 @@ def place_after_loss(
     return board, placed
 
 
-def _lost_messages(placed: PlacedStructure[StructureResult]) -> Iterator[LostMessages]:
+def _lost_messages(placed: PlacedStructure[PlannedResult]) -> Iterator[LostMessages]:
     """Yield the lost messages of a structure that has no copy left."""
     if not placed.before:
         return
     result = placed.wanted.result
+    if isinstance(result, OtherResult):
+        # Its contents are not messages, and its owner recovers them.
+        return
     definition = result.definition
+    wanted = cast(AllocationRequest[StructureResult], placed.wanted)
     if result.role == "admin":
         words = "It holds no messages; each queue manager rebuilds its part from its log."
-        yield LostMessages(placed.wanted, 0, 0, True, words, recovers_by_itself=True)
+        yield LostMessages(wanted, 0, 0, True, words, recovers_by_itself=True)
         return
     if isinstance(definition, System):
         messages = sum(queue.messages for queue in result.queues)
@@ -606,7 +612,7 @@ def _lost_messages(placed: PlacedStructure[StructureResult]) -> Iterator[LostMes
             "Unavailable until it is recovered from its last backup: automatically with RECAUTO(YES) and CFLEVEL(5), "
             "otherwise by RECOVER CFSTRUCT(CSQSYSAPPL)."
         )
-        yield LostMessages(placed.wanted, 0, messages, True, words)
+        yield LostMessages(wanted, 0, messages, True, words)
         return
     if not isinstance(definition, Structure):
         return
@@ -616,7 +622,7 @@ def _lost_messages(placed: PlacedStructure[StructureResult]) -> Iterator[LostMes
     comes_back = definition.recover and definition.cflevel >= limit("cflevel_recover")
     by_itself = recovers_by_itself(result)
     words = _after(definition.name, comes_back=comes_back, by_itself=bool(by_itself))
-    yield LostMessages(placed.wanted, other, persistent, comes_back, words, recovers_by_itself=by_itself)
+    yield LostMessages(wanted, other, persistent, comes_back, words, recovers_by_itself=by_itself)
 
 
 def _after(name: str, *, comes_back: bool, by_itself: bool) -> str:

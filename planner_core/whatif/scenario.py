@@ -23,7 +23,12 @@ from planner_core.provenance import Basis, Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
 from planner_core.running.steps import CommandStep
-from planner_core.sizing.placement import Action, PlacedStructure, PlacementRule
+from planner_core.sizing.placement import (
+    Action,
+    PlacedStructure,
+    PlacementRule,
+    PlannedResult,
+)
 from planner_core.sizing.structure_answer import structure_answer
 from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
@@ -436,7 +441,7 @@ def _losses(answer: LossAnswer | None, lost: str | None) -> tuple[ScenarioLoss, 
     )
 
 
-def _move(each: PlacedStructure[StructureResult]) -> ScenarioMove:
+def _move(each: PlacedStructure[PlannedResult]) -> ScenarioMove:
     return ScenarioMove(
         structure=each.wanted.structure,
         size_bytes=each.wanted.bytes_wanted,

@@ -18,8 +18,13 @@ from planner_core.checks.facilities import has_no_scm
 from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.placement import AllocationQuestion, AllocationRequest, Facility, PlacedStructure
-from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.placement import (
+    AllocationQuestion,
+    AllocationRequest,
+    Facility,
+    PlacedStructure,
+    PlannedResult,
+)
 from planner_core.units import KIB, Mib, format_mib
 from planner_core.wire import Answer
 
@@ -43,12 +48,12 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
     return max(0, min(asked_bytes, facility.scm_bytes, left))
 
 
-def asked_of(wanted: AllocationRequest[StructureResult]) -> int | None:
+def asked_of(wanted: AllocationRequest[PlannedResult]) -> int | None:
     """Return SCMMAXSIZE of an application structure [bytes]; None without storage-class memory."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 
-def usable_scm(each: PlacedStructure[StructureResult], facilities: Mapping[str, Facility]) -> int | None:
+def usable_scm(each: PlacedStructure[PlannedResult], facilities: Mapping[str, Facility]) -> int | None:
     """Return the storage-class memory that a structure can use now, the least of its copies [bytes].
 
     None if it uses none, or if a coupling facility does not state its amount.
@@ -56,7 +61,7 @@ def usable_scm(each: PlacedStructure[StructureResult], facilities: Mapping[str, 
     asked = asked_of(each.wanted)
     if asked is None or not each.now:
         return None
-    size = each.wanted.result.sizes.size_bytes
+    size = each.wanted.result.size_bytes
     found = [most_scm(facilities[name], asked_bytes=asked, size_bytes=size) for name in each.now]
     known = [most for most in found if most is not None]
     # Both copies hold all messages, so the copy with less decides.
@@ -85,7 +90,7 @@ class StorageClassMemory(Answer):
 
 
 def scm_of(
-    each: PlacedStructure[StructureResult], facilities: Mapping[str, Facility]
+    each: PlacedStructure[PlannedResult], facilities: Mapping[str, Facility]
 ) -> StorageClassMemory | None:
     """Return the storage-class memory of a structure; None without SCMMAXSIZE."""
     asked = asked_of(each.wanted)
@@ -96,7 +101,7 @@ def scm_of(
 
 
 def check_scm(
-    asked: AllocationQuestion[StructureResult], placed: Sequence[PlacedStructure[StructureResult]]
+    asked: AllocationQuestion[PlannedResult], placed: Sequence[PlacedStructure[PlannedResult]]
 ) -> Iterator[Finding]:
     """Yield findings on structures that ask for storage-class memory, at their location."""
     unknown: dict[str, list[str]] = {}
@@ -140,7 +145,7 @@ def check_scm(
 
 
 def check_scm_after_loss(
-    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure[StructureResult]], what: str
+    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure[PlannedResult]], what: str
 ) -> Iterator[Finding]:
     """Yield findings on structures that a loss moves to a CF with less storage-class memory than they ask for.
 
@@ -164,7 +169,7 @@ def check_scm_after_loss(
 
 def _overcommitted(
     facilities: Mapping[str, Facility],
-    placed: Sequence[PlacedStructure[StructureResult]],
+    placed: Sequence[PlacedStructure[PlannedResult]],
     *,
     among: Container[str],
     without: str = "",
@@ -172,7 +177,7 @@ def _overcommitted(
     """Yield the finding on coupling facilities with less storage-class memory than their structures may use together (IXCH0259E)."""
     together: dict[str, int] = {}
     for each in placed:
-        asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes
+        asked, size = asked_of(each.wanted) or 0, each.wanted.result.size_bytes
         for name in each.now:
             # SCM_OF_CF_NOT_STATED reports coupling facilities that state none.
             most = most_scm(facilities[name], asked_bytes=asked, size_bytes=size) or 0
@@ -188,12 +193,12 @@ def _overcommitted(
 
 
 def _check_place(
-    each: PlacedStructure[StructureResult], facility: Facility, scm: int, *, without: str = ""
+    each: PlacedStructure[PlannedResult], facility: Facility, scm: int, *, without: str = ""
 ) -> Iterator[Finding]:
     result, structure = each.wanted.result, each.wanted.structure
     at = f"{result.pointer}/scm/max_size"
     comes = f"Without {without}, {structure} is placed in {facility.name}. It" if without else structure
-    most = most_scm(facility, asked_bytes=scm, size_bytes=result.sizes.size_bytes)
+    most = most_scm(facility, asked_bytes=scm, size_bytes=result.size_bytes)
     if facility.cfcc_level < limit("lowest_cfcc_level_scm"):
         yield finding(
             "SCM_LEVEL_TOO_LOW",

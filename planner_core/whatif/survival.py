@@ -67,6 +67,7 @@ _FULL = 100
 _HOURS = 24
 _DIGITS = 4
 _POINTS = 24
+_ROWS = 16
 _SHARES = (99, 95, 90, 50)
 _DAYS_PER_YEAR = 365
 _COUNTS_OF_DAY = (24, 48, 72, 96, 144, 288)
@@ -221,6 +222,13 @@ class SurvivalPoint(Answer):
     low: Bound
     high: Bound
 
+    @property
+    def bounds(self) -> str:
+        """Return the interval as text; empty if there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"{percent(self.low)} to {percent(self.high)}"
+
 
 @dataclass(frozen=True, slots=True)
 class SurvivedOutage(Answer):
@@ -240,6 +248,18 @@ class SurvivalCurve(Answer):
     asked: Annotated[SurvivalPoint, Field(description="The requested length of the outage.")]
     series: tuple[SurvivalPoint, ...]
     longest: tuple[SurvivedOutage, ...]
+
+    def round_points(self) -> tuple[SurvivalPoint, ...]:
+        """Return the points for a table: the requested length, and round ones up to where no outage is survived."""
+        last = self.series[-1].minutes
+        ends = next((each.minutes for each in self.series if not each.probability), last)
+        step = next((each for each in _STEPS if ends / each <= _ROWS), _STEPS[-1])
+        return tuple(
+            each
+            for each in self.series
+            if each.minutes == self.asked.minutes
+            or (0 < each.minutes <= ends + step and not each.minutes % step)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,13 +371,14 @@ class Survival(Answer):
         if curve is None or self.without_offload is None:
             return
         yield ""
-        rows = [["minutes", "survives", "90 % interval", "without offload"]]
-        for one, other in zip(curve.series, self.without_offload.series, strict=True):
-            bounds = (
-                "" if one.low is None or one.high is None else f"{percent(one.low)} to {percent(one.high)}"
-            )
-            rows.append([f"{one.minutes:g}", percent(one.probability), bounds, percent(other.probability)])
-        yield from table_lines(rows if self.with_offload is not None else [row[:3] for row in rows])
+        others = {each.minutes: each.probability for each in self.without_offload.series}
+        has_interval, has_other = curve.asked.low is not None, self.with_offload is not None
+        head = [f"{self.confidence_percent} % interval"] * has_interval + ["without offload"] * has_other
+        rows = [["minutes", "survives", *head]]
+        for one in curve.round_points():
+            more = [one.bounds] * has_interval + [percent(others[one.minutes])] * has_other
+            rows.append([f"{one.minutes:g}", percent(one.probability), *more])
+        yield from table_lines(rows)
 
 
 def percent(share: float) -> str:
@@ -929,9 +950,7 @@ def _sentences(found: Survival) -> Iterator[str]:
     when = "on a random day like the given ones"
     if basis.quarter_first_day is not None:
         when = f"on a random day from {basis.quarter_first_day} to {basis.quarter_last_day}"
-    bounds = ""
-    if asked.low is not None and asked.high is not None:
-        bounds = f" ({found.confidence_percent} % interval {percent(asked.low)} to {percent(asked.high)})"
+    bounds = f" ({found.confidence_percent} % interval {asked.bounds})" if asked.bounds else ""
     yield (
         f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the structure does not "
         f"become full with a probability of {percent(asked.probability)}{bounds}."

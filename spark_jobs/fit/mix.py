@@ -8,6 +8,9 @@ messages of L bytes on average take m elements on average,
 whatever their sizes are. Each day limits the header to an interval of 256 bytes; days with other sizes give other
 intervals, and the header is where most of a structure's intervals overlap. If messages are offloaded, or do not stay in
 the structure in the proportions in which they were put, the intervals do not overlap, or overlap too far away.
+
+If entries and elements written are known (R744SWEC, R744SWED), they are used instead of those in use, because they count
+all messages in the proportions in which they were put.
 """
 
 from __future__ import annotations
@@ -50,13 +53,15 @@ class QueueDay:
 
 @dataclass(frozen=True, slots=True)
 class StructureDay:
-    """The fullest observation of one structure on one day."""
+    """One day of one structure: its fullest observation, and the entries that were written with data."""
 
     qsg: str | None
     structure: str
     day: dt.date
-    entries_in_use: int
-    elements_in_use: int
+    entries_in_use: int | None
+    elements_in_use: int | None
+    entries_written: int | None = None
+    elements_written: int | None = None
 
 
 def fit_mix(queues: Iterable[QueueDay], structures: Iterable[StructureDay] = ()) -> list[MixFit]:
@@ -83,6 +88,9 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
     smallest = [row.put_size_min_bytes for row in rows if row.put_size_min_bytes is not None]
     largest = [row.put_size_max_bytes for row in rows if row.put_size_max_bytes is not None]
     header, note = _header(rows, held)
+    written = [(day.entries_written, day.elements_written) for day in held]
+    entries = sum(each or 0 for each, of in written if of is not None)
+    elements = sum(of or 0 for each, of in written if each is not None)
     days = {row.day for row in rows}
     return MixFit(
         qsg=rows[0].qsg,
@@ -107,6 +115,7 @@ def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
         )[:MOST_QUEUES],
         header_bytes=rounded(header),
         header_note=note,
+        elements_per_message=round(elements / entries, 3) if entries else None,
     )
 
 
@@ -133,12 +142,20 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
         if (row.put_size_max_bytes or 0) > model_constant("largest_message_in_cf_bytes"):
             # MQ keeps only 63 KB of a message in the structure, so L does not count in full on such a day.
             large.add(row.day)
-    bounds = []
+    in_use: list[tuple[float, float]] = []
+    written: list[tuple[float, float]] = []
     for day in held:
-        if day.day in by_day and day.day not in large and day.entries_in_use >= FEWEST_ENTRIES:
-            puts, put_bytes = by_day[day.day]
-            highest = element * day.elements_in_use / day.entries_in_use - put_bytes / puts
-            bounds.append((highest - element, highest))
+        if day.day not in by_day or day.day in large:
+            continue
+        puts, put_bytes = by_day[day.day]
+        for found, entries, elements in (
+            (in_use, day.entries_in_use, day.elements_in_use),
+            (written, day.entries_written, day.elements_written),
+        ):
+            if entries is not None and elements is not None and entries >= FEWEST_ENTRIES:
+                highest = element * elements / entries - put_bytes / puts
+                found.append((highest - element, highest))
+    bounds, what = (in_use, "in use") if len(written) < FEWEST_DAYS else (written, "written")
     if len(bounds) < FEWEST_DAYS:
         return None, (
             f"The header cannot be determined: only {len(bounds)} days have known sizes, no message that is too large for the structure, "
@@ -147,7 +164,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
     low, high, meeting = _meet(bounds)
     if meeting < MEETING * len(bounds):
         return None, (
-            f"The header cannot be determined: elements in use agree on one value on only {meeting} of {len(bounds)} days. Messages "
+            f"The header cannot be determined: elements {what} agree on one value on only {meeting} of {len(bounds)} days. Messages "
             "were offloaded, or stayed in the structure in proportions other than those in which they were put."
         )
     if high < 0 or low > LARGEST_BYTES:
@@ -162,7 +179,7 @@ def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Est
             "narrow the range."
         )
     return Estimate((low + high) / 2, low, high), (
-        f"Elements in use on {meeting} of {len(bounds)} days agree on a header of {low:.0f} to {high:.0f} bytes."
+        f"Elements {what} on {meeting} of {len(bounds)} days agree on a header of {low:.0f} to {high:.0f} bytes."
     )
 
 

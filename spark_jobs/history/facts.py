@@ -22,6 +22,8 @@ class RowFacts:
     queue_managers: set[tuple[str, str, str]] = field(default_factory=set)
     """Queue managers as system, name and group."""
     queues: set[tuple[str, str]] = field(default_factory=set)
+    sources: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+    """Number of rows and longest interval [us], by source, system and queue manager; empty where not known."""
     days: set[str] = field(default_factory=set)
     """UTC days that the intervals touch."""
     first_end_us: int | None = None
@@ -37,6 +39,7 @@ class RowFacts:
         }
         if "queue" in rows.schema.names:
             self.queues |= _combinations(rows, "qsg", "queue")
+        self._see_sources(rows)
         ends = np.asarray(rows["interval_end"].cast(pa.int64()).combine_chunks())
         starts = np.asarray(interval_starts(rows).cast(pa.int64()).combine_chunks())
         # An interval that ends at midnight does not touch the next day.
@@ -50,8 +53,21 @@ class RowFacts:
         self.first_end_us = lowest if self.first_end_us is None else min(lowest, self.first_end_us)
         self.last_end_us = highest if self.last_end_us is None else max(highest, self.last_end_us)
 
+    def _see_sources(self, rows: pa.Table) -> None:
+        by = ["source", "system_id", "queue_manager"]
+        counted = rows.select([*by, "interval_us"]).group_by(by)
+        for row in counted.aggregate([("interval_us", "max"), ([], "count_all")]).to_pylist():
+            key = (row["source"] or "", row["system_id"] or "", row["queue_manager"] or "")
+            self._add_source(key, row["count_all"], row["interval_us_max"] or 0)
+
+    def _add_source(self, key: tuple[str, str, str], rows: int, longest_us: int) -> None:
+        known_rows, known_us = self.sources.get(key, (0, 0))
+        self.sources[key] = known_rows + rows, max(known_us, longest_us)
+
     def add(self, other: RowFacts) -> None:
         """Add another range's facts."""
+        for key, (rows, longest_us) in other.sources.items():
+            self._add_source(key, rows, longest_us)
         self.structures |= other.structures
         self.queue_managers |= other.queue_managers
         self.queues |= other.queues
@@ -82,6 +98,7 @@ class RowFacts:
             "structures": sorted(self.structures),
             "queue_managers": sorted(self.queue_managers),
             "queues": sorted(self.queues),
+            "sources": [[*key, *found] for key, found in sorted(self.sources.items())],
             "days": sorted(self.days),
             "ends": [self.first_end_us, self.last_end_us],
         }
@@ -93,6 +110,10 @@ class RowFacts:
             structures={(qsg, structure, xcf) for qsg, structure, xcf in found["structures"]},
             queue_managers={(system, manager, qsg) for system, manager, qsg in found["queue_managers"]},
             queues={(qsg, queue) for qsg, queue in found["queues"]},
+            sources={
+                (source, system, manager): (rows, longest_us)
+                for source, system, manager, rows, longest_us in found["sources"]
+            },
             days=set(found["days"]),
             first_end_us=found["ends"][0],
             last_end_us=found["ends"][1],

@@ -14,6 +14,7 @@ from planner_core.contracts.ingest import (
     ByteAccount,
     FileReport,
     QuarantineReport,
+    RowSource,
     SkippedRecords,
 )
 from spark_jobs.history.compare import MOST_CONFLICTS, instant_text
@@ -107,6 +108,10 @@ def facts_report(facts: RowFacts) -> dict[str, Any]:
         "queue_managers": [
             {"system_id": system or None, "queue_manager": manager, "qsg": qsg or None}
             for system, manager, qsg in sorted(facts.queue_managers)
+        ],
+        "sources": [
+            asdict(RowSource(source, system or None, manager or None, rows, round(longest_us / 1_000_000)))
+            for (source, system, manager), (rows, longest_us) in sorted(facts.sources.items())
         ],
         "queues": len(facts.queues),
     }

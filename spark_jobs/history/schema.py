@@ -94,7 +94,12 @@ PROVENANCE = (
 IDENTITY = (
     Column("system_id", STRING, "SMF system id", "SMFxSID; header of mq-smf-csv"),
     Column("queue_manager", STRING, "queue manager, for MQ's own figures", "SMFxSSI"),
-    Column("qsg", STRING, "queue-sharing group", "QWHX in MQ 10 and later; QQST; QCCT of the dump; otherwise the site's map"),
+    Column(
+        "qsg",
+        STRING,
+        "queue-sharing group",
+        "QWHX in MQ 10 and later; QQST; QCCT of the dump; otherwise the site's map",
+    ),
     Column("structure", STRING, "MQ name of the structure, at most 12 characters"),
     Column(
         "xcf_structure",

@@ -67,6 +67,7 @@ _MEASURED: dict[str, tuple[tuple[str, str], ...]] = {
     STRUCTURE_USAGE: (
         ("entries_in_use", "max"), ("elements_in_use", "max"), ("entries_in_use_pct", "max"),
         ("elements_in_use_pct", "max"), ("fullest", "max"), ("structure_full_count", "sum"), ("size_max_bytes", "max"),
+        ("entries_written", "sum"), ("elements_written", "sum"),
     ),
     ALLOCATION: (("entries_in_use", "max"), ("elements_in_use", "max"), ("fullest", "max"), ("size_max_bytes", "max")),
     SMDS_USAGE: (

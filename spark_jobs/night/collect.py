@@ -443,15 +443,15 @@ def _queue_days(usage: pa.Table) -> list[QueueDay]:
 
 
 def _structure_days(usage: pa.Table) -> list[StructureDay]:
-    """Return entries and elements in use at the fullest observation of each day.
+    """Return entries and elements in use at the fullest observation of each day, and those written on it.
 
     An observation at an instant is preferred: MQ's two maxima of an interval may have occurred at different times.
     """
     instant = pc.is_in(usage["family"], value_set=pa.array(AT_INSTANTS, pa.int32()))
     usage = usage.append_column("instant", instant.cast(pa.int32()))
-    usage = usage.filter(pc.is_valid(usage["fullest"]))
     keys = ["qsg", "structure", "day"]
-    found = usage.group_by([*keys, "instant"]).aggregate([("fullest", "max")])
+    found = usage.filter(pc.is_valid(usage["fullest"]))
+    found = found.group_by([*keys, "instant"]).aggregate([("fullest", "max")])
     found = found.sort_by([(name, "ascending") for name in (*keys, "instant")])
     last: dict[tuple[str, str, dt.date], int] = {}
     for qsg, structure, day, fullest in zip(
@@ -459,10 +459,35 @@ def _structure_days(usage: pa.Table) -> list[StructureDay]:
     ):
         # The rows are sorted by `instant`, so an observation at an instant overwrites the maxima of an interval.
         last[qsg, structure, day] = fullest
+    written = _written(usage)
     return [
-        StructureDay(qsg, structure, day, fullest // ENTRIES_SHIFT, fullest % ENTRIES_SHIFT)
-        for (qsg, structure, day), fullest in last.items()
+        StructureDay(
+            *of,
+            last[of] // ENTRIES_SHIFT if of in last else None,
+            last[of] % ENTRIES_SHIFT if of in last else None,
+            *written.get(of, (None, None)),
+        )
+        for of in sorted({*last, *written})
     ]
+
+
+def _written(usage: pa.Table) -> dict[tuple[str, str, dt.date], tuple[int, int]]:
+    """Return the entries and elements that were written to each structure on each day, from the first source that has them."""
+    usage = usage.filter(
+        pc.and_(pc.is_valid(usage["entries_written"]), pc.is_valid(usage["elements_written"]))
+    )
+    keys = ["qsg", "structure", "day"]
+    sums = [("entries_written", "sum"), ("elements_written", "sum")]
+    found = usage.group_by([*keys, "family"]).aggregate(sums)
+    found = found.sort_by([*((name, "ascending") for name in keys), ("family", "descending")])
+    names = (*keys, "entries_written_sum", "elements_written_sum")
+    # The first source counts, never the sum of several; it is the last of its day here.
+    return {
+        (qsg, structure, day): (entries, elements)
+        for qsg, structure, day, entries, elements in zip(
+            *(found[name].to_pylist() for name in names), strict=True
+        )
+    }
 
 
 # ---- daily figures ---------------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "elements_in_use_pct",
         "size_bytes",
         "size_max_bytes",
+        "entries_written",
+        "elements_written",
         *columns_of(STRUCTURE_USAGE),
     ),
     ALLOCATION: (
@@ -323,7 +325,7 @@ def _structures(views: Sequence[tuple[str, str]]) -> str:
     state = "coupling_facility, allocated_at, size_bytes, entries_total, elements_total"
     rows = _rows(
         views, *state.split(", "), "entries_in_use", "elements_in_use", "entries_in_use_pct", "elements_in_use_pct",
-        "structure_full_count", "size_max_bytes",
+        "structure_full_count", "size_max_bytes", "entries_written", "elements_written",
     )  # fmt: skip
     return f"""\
 SELECT {_DAYS}, qsg, structure, family, {state}, {_SEEN}, {_HOURS},
@@ -331,7 +333,8 @@ SELECT {_DAYS}, qsg, structure, family, {state}, {_SEEN}, {_HOURS},
   max(entries_in_use_pct) AS entries_pct_peak, max(elements_in_use_pct) AS elements_pct_peak,
   max(CASE WHEN entries_in_use < {ENTRIES_SHIFT // 2} AND elements_in_use < {ENTRIES_SHIFT}
     THEN entries_in_use * {ENTRIES_SHIFT} + elements_in_use END) AS fullest,
-  try_sum(structure_full_count) AS full_count, max(size_max_bytes) AS size_max_bytes
+  try_sum(structure_full_count) AS full_count, max(size_max_bytes) AS size_max_bytes,
+  try_sum(entries_written) AS entries_written, try_sum(elements_written) AS elements_written
 FROM {rows}
 GROUP BY filed_on, told_of, qsg, structure, family, {state}"""  # noqa: S608
 

@@ -78,6 +78,8 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         Statistic("fullest", LONG, "fullest", "entries x 2^32 + elements in use at the observation with the most entries"),
         Statistic("full_count", LONG, "sum", "how often it was found full"),
         Statistic("size_max_bytes", LONG, "max", "largest size to which it may grow"),
+        Statistic("entries_written", LONG, "sum", "entries that were written with data"),
+        Statistic("elements_written", LONG, "sum", "elements of these entries"),
     ),
     POLICY: (
         _key("day", DATE, "UTC day"),

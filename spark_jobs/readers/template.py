@@ -130,6 +130,10 @@ def _row(
         used, of = values.get(in_use), values.get(total)
         if isinstance(used, int) and isinstance(of, int):
             _check(used <= of, f"{in_use} {used} is more than {total} {of}")
+    entries, elements = values.get("entries_written"), values.get("elements_written")
+    if isinstance(entries, int) and isinstance(elements, int):
+        # Only entries with data elements are counted.
+        _check(entries <= elements, f"entries_written {entries} is more than elements_written {elements}")
     if "queue" not in types:
         kind = values.get("in_use_kind") or ("interval_maximum" if length else "at_end")
         _check(kind in IN_USE_KINDS, f"in_use_kind {shown(kind)} is not one of {', '.join(IN_USE_KINDS)}")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from planner_core.contracts.ingest import Quarantine
-from planner_core.contracts.smf import SECTIONS
+from planner_core.contracts.smf import RECORDS, SECTIONS
 from spark_jobs.smf import mq, rmf
 from spark_jobs.smf.errors import BrokenChain
 from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
@@ -55,14 +55,6 @@ Columns = Mapping[str, Sequence[str]]
 """Table -> the requested columns, including common ones; a table that is not listed returns all of its columns."""
 
 
-_RECORDS = {
-    "qest": ("115-2",),
-    "qesd": ("115-2",),
-    "qqst": ("115-216",),
-    "qcct": ("115-231",),
-    "wq": ("116-1", "116-2"),
-    "r744": ("74-4",),
-}
 _R744 = tuple(table for table in TABLES if table.startswith("r744"))
 BLOCK_WORDS = "BDW"
 
@@ -81,7 +73,7 @@ class _Decoder:
         self.sections = tuple(section for section in SECTIONS if section in sections)
         self.columns = dict(columns or {})
         self.only_shared = only_shared
-        self.wanted = {kind for section in self.sections for kind in _RECORDS[section]}
+        self.wanted = {kind for section in self.sections for kind in RECORDS[section]}
 
     def empty(self, start: int) -> RangeResult:
         """Return an empty result."""

@@ -118,6 +118,11 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/new-upload": ("/new-upload",),
     "/qsg-map": ("/qsg-map",),
     "/upload-files": ("/upload-files",),
+    "/collection-kit": (
+        "/collection-kit",
+        "/collection-kit?systems=SYSA&queue_managers=CSQ1",
+        "/collection-kit?interval=7",
+    ),
     "/usage": ("/usage",),
     "/forecasts": ("/forecasts",),
     "/curves": ("/curves",),
@@ -567,6 +572,16 @@ def submit_empty_group_map(page: Page) -> None:
     expect(page.get_by_text("Enter the group, or select that the queue manager is in none.")).to_be_visible()
 
 
+def write_kit(page: Page) -> None:
+    tab_to(page, page.get_by_label("Systems"))
+    page.keyboard.type("SYSA")
+    page.keyboard.press("Enter")
+    heading(page, "Collection kit")
+    tab_to(page, page.get_by_role("main").locator("summary", has_text="SMFDP-SYSA.jcl"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="SMF data sets of system SYSA")).to_contain_text("PGM=IFASMFDP")
+
+
 def go_to_uploads(page: Page) -> None:
     press(page, "link", "Upload a dump")
     heading(page, "Uploads")
@@ -607,6 +622,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/new-upload": ("/new-upload", submit_empty_upload),
     "/qsg-map": ("/qsg-map", submit_empty_group_map),
     "/upload-files": ("/upload-files", go_back_to_uploads),
+    "/collection-kit": ("/collection-kit", write_kit),
     "/usage": ("/usage", go_to_uploads),
     "/forecasts": ("/forecasts", go_to_uploads),
     "/curves": ("/curves", go_to_uploads),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from fractions import Fraction
 
 from planner_core import tables
 from planner_core.sizing import structure_size
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.offload import reserve_for
+from planner_core.sizing.sizing_points import fit_points
 from planner_core.sizing.structure_size import elements_held, published_curve
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, parse_size
+from tests.golden import published_points
 
 KB_OF_TABLE_2 = (1, 2, 4, 8, 16, 32, 63)
 SIZES_OF_CHART = (1024, 2048, 16384)
@@ -117,12 +120,58 @@ def reserves() -> Iterator[str]:
         yield _row(size, 1_000_000, printed, exact, share, percent, found.highest_threshold, advised)
 
 
+def measured() -> Iterator[str]:
+    """Return the bases that the measured structures agree with, and the sizes of plans with such a base."""
+    yield _row(
+        "structure",
+        "cost of an entry with its elements, bytes",
+        "base that agrees, MiB",
+        "base in use, MiB",
+        "difference",
+        "entries with the base in use",
+    )
+    yield "|---|---|---:|---:|---:|---:|"
+    system, admin = tables.table("measured_structures").records()
+    for level, name in ((14, "CFCC 14"), (24, "CFCC 17 to 24"), (25, "CFCC 25")):
+        curve = published_curve(cfcc_level=level).curve
+        yield _agreeing("CSQSYSAPPL, 1:6", system, curve.bundle, curve.base, name)
+    for row in tables.table("entry_element_costs").records():
+        level = int(row["cfcc_to"])
+        base = admin_base_mib(level) * MIB
+        name = {14: "CFCC 14", 24: "CFCC 21 to 24", 25: "CFCC 25"}[level]
+        yield _agreeing("CSQ_ADMIN, 1:2", admin, tables.exact(row["admin_bundle"]), base, name)
+
+
+def admin_base_mib(level: int) -> Fraction:
+    """Return the base of CSQ_ADMIN: least squares through IBM's sizes, as in the fits to sizing points."""
+    points = published_points.table_1() if level == 14 else published_points.admin_chart(level)
+    found = fit_points(points).base_bytes
+    assert found is not None
+    return Fraction(str(found.value)) / MIB
+
+
+def _agreeing(
+    title: str, row: Mapping[str, int | Decimal | str], bundle: Fraction, base: Fraction, name: str
+) -> str:
+    size, entries = int(row["size_max_kb"]) * KIB, int(row["entries_max"])
+    agrees = size - entries * bundle
+    return _row(
+        title,
+        f"{float(bundle):.1f}, {name}",
+        f"{float(agrees / MIB):.1f}",
+        f"{float(base / MIB):.1f}",
+        f"{float((agrees - base) / MIB):+.1f}",
+        max(0, int((size - base) / bundle)),
+    )
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "Table 1": table_1,
     "Table 2": table_2,
     "The 4 GB table": four_gb,
     "Chart of application structures": chart,
     "Charts of the administrative structure": admin_charts,
+    "Measured structures": measured,
     "Offload: the two examples": reserves,
 }
 

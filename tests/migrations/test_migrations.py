@@ -25,6 +25,7 @@ from app.database.engine import (
 )
 from app.database.types import Base
 from app.plans import repository, service
+from tests.app.fits.support import crossing_json, fit_json, forecast_json, store_night
 from tests.app.plans.support import plan
 
 FIRST = "a1c0f5e2d7b3"
@@ -280,6 +281,44 @@ def test_uploads_of_the_same_instant_are_merged_and_keep_their_results(url: URL)
         assert connection.scalar(text("SELECT count(*) FROM uploads")) == 4
     with database.engine.begin() as connection, pytest.raises(IntegrityError):
         connection.execute(insert, {"id": 9, "sha256": "bb", "at": "2026-03-21T08:30:00", "zone": "+01:00"})
+    database.close()
+
+
+def test_figures_of_stored_results_are_filled_from_their_json(url: URL) -> None:
+    database = Database(url)
+    database.upgrade()
+    few = fit_json(coupling_facility="CF02", state="too_little", reason="One size.", points=4)
+    limits = [crossing_json("85 %", 111_411, 20, 27, 40), crossing_json("SIZE", 131_072, None, 60, None)]
+    past = {**crossing_json("70 %", 90_000, None, None, None), "state": "already_crossed"}
+    store_night(
+        database,
+        curves=[fit_json(base_mib=18.5, bundle=2150.0), few],
+        forecasts=[
+            forecast_json(structure="LIMITS", crossings=limits),
+            forecast_json(
+                structure="PAST", crossings=[*limits, {**past, "probability_within_horizon": None}]
+            ),
+            forecast_json(structure="SHORT", state="too_short"),
+        ],
+    )
+    curves = text("SELECT base_bytes, bundle_bytes, points FROM fitted_curves ORDER BY id")
+    forecasts = text("SELECT probability, growth_per_30_days FROM forecasts ORDER BY structure")
+
+    def figures() -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+        with database.engine.connect() as connection:
+            return (
+                [tuple(row) for row in connection.execute(curves)],
+                [tuple(row) for row in connection.execute(forecasts)],
+            )
+
+    stored = figures()
+    assert stored == (
+        [(18.5 * 2**20, 2150.0, 11), (None, None, 3)],
+        [(0.95, 0.081), (None, 0.081), (None, None)],
+    )
+    database.downgrade("f6a2c8d4b1e9")
+    database.upgrade()
+    assert figures() == stored
     database.close()
 
 

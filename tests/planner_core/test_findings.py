@@ -85,7 +85,33 @@ class Case:
     structure: str | None = None
 
 
+LOCK1, SCA = (
+    {"name": f"DSNDB0A_{kind}", "size": "1G", "initsize": "512M", "preflist": ["CF01", "CF02"]}
+    for kind in ("LOCK1", "SCA")
+)
 CASES: dict[str, Case] = {
+    "DB2_STRUCTURES_NOT_COUNTED": Case(
+        "info",
+        "/other_structures",
+        "is DSNDB0A, but other_structures has no DSNDB0A_SCA",
+        raised={"db2_group": "DSNDB0A", "other_structures": [LOCK1]},
+        near={"db2_group": "DSNDB0A", "other_structures": [LOCK1, SCA]},
+    ),
+    "OTHER_STRUCTURES_AND_OCCUPIED": Case(
+        "info",
+        "/other_structures",
+        r"CF01 has 1,024\.0 MiB occupied, and 1 other structures with 512\.0 MiB",
+        raised={"other_structures": [LOCK1], "coupling_facilities__0__occupied": "1G"},
+        near={"other_structures": [LOCK1], "coupling_facilities__1__occupied": "1G"},
+    ),
+    "OTHER_STRUCTURE_NOT_PLACED": Case(
+        "warning",
+        "/other_structures/0/preflist",
+        r"DSNDB0A_LOCK1, which is not a structure of the group, cannot be placed \(65\.0 GiB\)",
+        raised={"other_structures": [{**LOCK1, "size": "65G", "initsize": "65G"}]},
+        near={"other_structures": [{**LOCK1, "size": "64G", "initsize": "64G"}]},
+        structure="DSNDB0A_LOCK1",
+    ),
     "TOO_MANY_QUEUE_MANAGERS": Case(
         "error",
         "/queue_managers",
@@ -163,6 +189,14 @@ CASES: dict[str, Case] = {
         "APP1 is sized for an entry-to-element ratio of 1:4.*assumed",
         raised={S0 + "entry_to_element_ratio": [1, 4]},
         near={S0 + "entry_to_element_ratio": [2, 12]},
+        structure="APP1",
+    ),
+    "ENTRY_ELEMENT_COST_DERIVED": Case(
+        "warning",
+        "/structures/0/entry_to_element_ratio",
+        "ratio of 1:4, with costs derived .* 313.02 bytes .309.03 to 316.9. .* need would be .* % more",
+        raised={S0 + "entry_to_element_ratio": [1, 4], "separate_costs": "derived"},
+        near={S0 + "entry_to_element_ratio": [2, 12], "separate_costs": "derived"},
         structure="APP1",
     ),
     "USAGE_MEASURE_ASSUMED": Case(
@@ -705,6 +739,7 @@ FOLDERS_OF_OTHER_QUESTIONS = (
     "app/running",
     "app/scenarios",
     "planner_core/clusters",
+    "planner_core/collected",
     "planner_core/depth_events",
     "planner_core/running",
 )

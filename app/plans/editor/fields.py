@@ -34,6 +34,21 @@ CLUSTERS = (
         hint="YAML or JSON, as under clusters in the plan document: name, queue, rate_per_s and instances of each cluster.",
     ),
 )
+OTHERS = (
+    FormField(
+        "db2_group",
+        "Db2 data-sharing group",
+        "name",
+        hint="Of the queue-sharing group, such as DSNDB0A: a finding reports its structures that are not listed.",
+    ),
+    FormField(
+        "other_structures",
+        "List of structures",
+        "other_structures",
+        hint="YAML or JSON, as in the plan document: name, size, initsize, allocated, preflist, duplex of each.",
+    ),
+)
+OTHERS_PASTE = "/others_paste"
 GROUP = (
     FormField("qsg", "Queue-sharing group", "name", required=True),
     FormField(
@@ -74,6 +89,13 @@ GROUP_MORE = (
         "Curve",
         "curve",
         hint="published, or the version of a fitted curve, as listed under Fitted curves.",
+    ),
+    FormField(
+        "separate_costs",
+        "Costs at ratios other than 1:6",
+        "choice",
+        options=(("assumed", "assumed"), ("derived", "derived from CSQ_ADMIN")),
+        hint="Published curves only. The finding on a ratio states the difference.",
     ),
     FormField(
         "perfmev",
@@ -142,7 +164,9 @@ FACILITY_MORE = (
     FormField("partition", "PARTITION", "name"),
     FormField("cpcid", "CPCID", "name"),
     FormField("dumpspace", "DUMPSPACE", "size"),
-    FormField("occupied", "Used by others", "size", hint="By structures that are not in this plan."),
+    FormField(
+        "occupied", "Used by others", "size", hint="By structures that this plan does not list at all."
+    ),
     FormField("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),)

@@ -14,12 +14,15 @@ from functools import cache
 
 from app.plans.editor import fields
 from app.texts.documents import parse_text
-from app.web.field_values import CLUSTERS, text_of, value_of
+from app.web.field_values import YAML_KEYS, text_of, value_of
 from app.web.forms import FormField, pointers_up, rows_of, sentence, sort_errors, texts_of, values_of
+from planner_core import names
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
-from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, PlannerError
 from planner_core.garbage import collection_paused
+from planner_core.running.others import other_entries
+from planner_core.running.state import read_running
 from planner_core.texts.queue_paste import PastedQueues, read_queues
 from planner_core.wire import JsonObject
 
@@ -49,7 +52,9 @@ COLUMNS = (
 _HEADING = "\t".join(COLUMNS)
 _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 # Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
-_LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
+_LONG = re.compile(
+    r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters|/other_structures|/others_paste"
+)
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
 _STRUCTURE_FIELDS = (
     *fields.STRUCTURE,
@@ -58,7 +63,7 @@ _STRUCTURE_FIELDS = (
     *fields.STRUCTURE_OFFLOAD,
 )
 _SINGLE: tuple[tuple[str, tuple[FormField, ...]], ...] = (
-    ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
+    ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS, *fields.OTHERS)),
     ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
     ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
     ("/policy", fields.POLICY),
@@ -110,6 +115,9 @@ def typed_of(document: PlanDocument) -> Typed:
     """Return the texts of a form for a document."""
     dumped = document.model_dump(mode="json")
     dumped["clusters"] = [entry.model_dump(mode="json", exclude_defaults=True) for entry in document.clusters]
+    dumped["other_structures"] = [
+        entry.model_dump(mode="json", exclude_defaults=True) for entry in document.other_structures
+    ]
     typed: Typed = {}
     for at, specs in _SINGLE:
         typed |= texts_of(specs, dumped if not at else dumped[at[1:]], at=f"{at}/")
@@ -404,7 +412,7 @@ def sort_problems(
 
 def _words(problem: FieldProblem, name: str, reading: Reading) -> str:
     if (
-        name == f"/{CLUSTERS}" and problem.field != name
+        name in {f"/{key}" for key in YAML_KEYS} and problem.field != name
     ):  # several places in the document come from this one text
         return f"{problem.field.removeprefix(f'{name}/').replace('/', ', ')}: {problem.message}."
     line = reading.line_of(problem.field)
@@ -593,7 +601,31 @@ def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
         notes += remarks
         typed = {**typed, key: _kept(typed[key], pasted)}
         focus = f"{at}/paste" if typed[key] else f"{at}/queues"
+    if typed.get(fields.OTHERS_PASTE, "").strip():
+        imported = _import_others(typed)
+        has_remarks = has_remarks or imported.has_remarks
+        return ChangedForm(imported.typed, imported.focus, (*notes, *imported.notes), has_remarks=has_remarks)
     return ChangedForm(typed, focus, tuple(notes), has_remarks=has_remarks)
+
+
+def _import_others(typed: Typed) -> ChangedForm:
+    """Replace the other structures by those of a pasted policy or display; a text without any stays in its box."""
+    kept = fields.OTHERS_PASTE
+    try:
+        qsg = names.qsg(typed.get("/qsg", "").strip())
+        entries, omitted = other_entries(read_running([typed[kept]]), qsg)
+    except NameSyntax:
+        why = "Enter the queue-sharing group first: its own structures are not imported."
+        return ChangedForm(typed, "/qsg", (why,), has_remarks=True)
+    except PlannerError as error:
+        return ChangedForm(typed, kept, (str(error),), has_remarks=True)
+    notes = [each.message for each in omitted]
+    if not entries:
+        why = "The pasted text has no structure of another owner with a size: paste a CFRM policy or D XCF,STR,STRNAME=."
+        return ChangedForm(typed, kept, (why, *notes), has_remarks=True)
+    changed = {**typed, kept: "", "/other_structures": text_of("other_structures", entries)}
+    count = f"{len(entries)} structure{'' if len(entries) == 1 else 's'} of Db2 and others imported."
+    return ChangedForm(changed, "/other_structures", (count, *notes), has_remarks=bool(notes))
 
 
 FEW = 3

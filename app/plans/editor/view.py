@@ -75,6 +75,8 @@ class EditorForm:
     facilities: tuple[Row, ...]
     structures: tuple[StructureForm, ...]
     clusters: tuple[FormField, ...]
+    others: tuple[FormField, ...]
+    others_paste: FormField
     acknowledged: tuple[Row, ...]
     wrong: tuple[FormField, ...]
     general: tuple[str, ...]
@@ -140,6 +142,8 @@ def show(
         ),
         structures=structures,
         clusters=maker.entries("", fields.CLUSTERS),
+        others=maker.entries("", fields.OTHERS),
+        others_paste=maker.plain(fields.OTHERS_PASTE, "CFRM policy or D XCF,STR,STRNAME="),
         acknowledged=tuple(
             Row(f"/acknowledged/{row}", maker.entries(f"/acknowledged/{row}", fields.ACKNOWLEDGED))
             for row in rows["/acknowledged"]
@@ -242,7 +246,7 @@ def _structure(
 _LABELS = {
     f"{at}/{spec.name}": spec.label
     for at, specs in (
-        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS, *fields.OTHERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),

@@ -23,8 +23,9 @@ from app.scenarios.view import compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.forms import FormField
 from app.web.question_forms import read_question
-from app.whatif.answers import ask
+from app.whatif.answers import ask, survive
 from app.whatif.filling_charts import filling_chart
+from app.whatif.survival_charts import survival_chart
 from app.whatif.threshold_charts import threshold_chart
 from planner_core.clusters.explain import WaitingExplanation, WaitingQuestion
 from planner_core.depth_events.reading import EventReading, read_all
@@ -35,9 +36,12 @@ from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import Outage, fill_structure
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
+from planner_core.whatif.survival import Survival, SurvivalQuestion, no_measurements
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 
 STRUCTURE = "MYDATA"
+TYPICAL_DAY = (*[2_000] * 8, *[20_000] * 10, *[6_000] * 6)
+"""Puts of each hour, a tenth of those of the quietest day."""
 FIELDS = {
     field.name: field
     for field in (
@@ -67,6 +71,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> Mapping[str, ob
         "form": read_question(Outage, QueryParams(), FIELDS, structure=STRUCTURE),
         "filling": filled,
         "filling_chart": filling_chart(filled),
+        "survival_chart": survival_chart(_survival(document)),
         "threshold_chart": threshold_chart(advice),
         "plan": ChosenPlan(("one", "another"), "another", ""),
         "document": FormField(
@@ -95,6 +100,13 @@ def questions(version: StoredVersion, document: PlanDocument) -> Mapping[str, ob
             FormField("specimen-lost", "Lost", value="CF01", current="none", options=(("CF01", "CF01"),)),
         ),
     }
+
+
+def _survival(document: PlanDocument) -> Survival:
+    """Return the answer for typical days of a week, which also has an interval."""
+    days = [" ".join(str(puts * (10 + day)) for puts in TYPICAL_DAY) for day in range(7)]
+    asked = SurvivalQuestion.read({"structure": [STRUCTURE], "minutes": ["120"], "day": days})
+    return survive(document, asked, no_curves, no_measurements)
 
 
 def _explanation() -> WaitingExplanation:

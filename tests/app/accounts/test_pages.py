@@ -41,7 +41,7 @@ PAGES = (
     "/", "/calculator", "/uploads", "/qsg-map", "/usage", "/forecasts", "/curves", "/cf-levels", "/nights", "/whatif",
     "/what-runs", "/lint", "/merge", "/running", "/plan-from-running", "/events/simulate", "/events/read", "/cluster/decide",
     "/cluster/load", "/cluster/explain", "/search?q=SQ03", "/reference", "/docs", "/api/docs", "/account", "/nothing/here",
-    "/uploads/1", "/upload-files", "/account/password", *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES,
+    "/uploads/1", "/upload-files", "/collection-kit", "/account/password", *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES,
 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ CALCULATIONS = (
     *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook")),
     *(
         f"POST /api/v1/{kind}"
-        for kind in ("lint", "merge", "diff", "plan-from-running", "usage/plan-document")
+        for kind in ("lint", "merge", "diff", "plan-from-running", "other-structures", "usage/plan-document")
     ),
     *(f"POST /api/v1/events/{kind}" for kind in ("simulate", "read", "advise", "rates")),
     *(f"POST /api/v1/cluster/{kind}" for kind in ("decide", "load", "explain")),

@@ -183,6 +183,9 @@ def test_administrator_manages_users(site: FastAPI) -> None:
         site, "PATCH", "/api/v1/users/anna", {"role": "viewer", "is_disabled": True}, **headers
     )
     assert (changed.json()["user"]["role"], changed.json()["user"]["is_disabled"]) == ("viewer", True)
+    # Nothing is left to change, so no entry is added, and no table changed without one.
+    again = send_json(site, "PATCH", "/api/v1/users/anna", {"is_disabled": True}, **headers)
+    assert again.json() == changed.json()
     enabled = send_json(site, "PATCH", "/api/v1/users/anna", {"is_disabled": False}, **headers)
     assert enabled.json()["user"]["is_disabled"] is False
     assert_problem(read(site, "/api/v1/users/nobody", headers), "user-not-found", 404)

@@ -29,7 +29,9 @@ def app(url: URL) -> Iterator[FastAPI]:
         database,
         curves=[
             fit_json(state="rejected", reason="The cost is too low."),
-            fit_json(coupling_facility="CF03", cfcc_level=24, state="too_little", reason="One size."),
+            fit_json(
+                coupling_facility="CF03", cfcc_level=24, state="too_little", reason="One size.", points=4
+            ),
         ],
     )
     store_night(
@@ -69,6 +71,11 @@ def test_page_and_file_have_the_requested_order(app: FastAPI) -> None:
         ("-coupling_facility", "4 2 5 3 1 6"),
         ("cfcc_level", "4 5 3 1 6 2"),
         ("state", "3 6 4 1 5 2"),
+        ("base_bytes", "5 3 2 1 6 4"),
+        ("bundle_bytes", "3 2 1 5 6 4"),
+        ("-bundle_bytes", "5 3 2 1 6 4"),
+        ("points", "4 6 5 3 2 1"),
+        ("-points", "6 5 3 2 1 4"),
         ("-made_at", "2 6 5 4 3 1"),
     ):
         assert versions_on(app, f"/curves?sort={sort}") == expected.split(), sort
@@ -106,7 +113,7 @@ def test_file_has_every_fit_if_they_are_read_in_portions(
 
 def test_unknown_sort_key_is_refused(app: FastAPI) -> None:
     for address in ("/curves", "/curves.csv"):
-        answer = get(app, f"{address}?sort=base_bytes")
+        answer = get(app, f"{address}?sort=reason")
         assert answer.status == 422
         assert "It can be sorted by" in answer.json()["detail"]
 

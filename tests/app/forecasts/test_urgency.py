@@ -44,6 +44,9 @@ def quiet(structure: str, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - m
     )
 
 
+FAST = {"p10": 0.1, "p50": 0.2, "p90": 0.3}
+
+
 def fill(app: FastAPI) -> None:
     """Store forecasts: PAYMENTS fills up soon; TRADES, full 102 times, and STUCK, full now, do not grow."""
     store_night(
@@ -52,8 +55,8 @@ def fill(app: FastAPI) -> None:
             forecast_json(structure="PAYMENTS", middle=27),
             quiet("TRADES", measure="entries"),
             quiet("TRADES"),
-            quiet("STUCK"),
-            quiet("LARGE", measure="smds_blocks", queue_manager="CSQ1"),
+            quiet("STUCK", growth_per_30_days=None),
+            quiet("LARGE", measure="smds_blocks", queue_manager="CSQ1", growth_per_30_days=FAST),
         ],
         days=[
             *days_of("PAYMENTS"),
@@ -114,6 +117,9 @@ def test_page_lists_full_structures_first(full: FastAPI) -> None:
         ("measure", ["STUCK", "TRADES", "PAYMENTS", "TRADES", "LARGE"]),
         ("-used_percent", ["STUCK", "TRADES", "LARGE", "TRADES", "PAYMENTS"]),
         ("crossing_day", ["PAYMENTS", "STUCK", "TRADES", "TRADES", "LARGE"]),
+        ("-probability", ["PAYMENTS", "STUCK", "TRADES", "TRADES", "LARGE"]),
+        ("growth_per_30_days", ["TRADES", "TRADES", "PAYMENTS", "LARGE", "STUCK"]),
+        ("-growth_per_30_days", ["LARGE", "TRADES", "TRADES", "PAYMENTS", "STUCK"]),
     ],
 )
 def test_list_file_and_rest_have_the_requested_order(full: FastAPI, sort: str, expected: list[str]) -> None:

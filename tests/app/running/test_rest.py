@@ -197,3 +197,17 @@ def test_merge_with_displays_warns_of_a_shrinking_structure(app: FastAPI) -> Non
 def test_merge_over_rest_equals_the_merge_of_the_core(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).policy
+
+
+def test_other_structures_are_added_to_the_plan(app: FastAPI) -> None:
+    asked = examples()["other-structures"]
+    found = post_json(app, "/api/v1/other-structures", asked).json()
+    assert found["structures"] == 3
+    assert {key: value for key, value in found["document"].items() if key != "other_structures"} == asked[
+        "plan"
+    ]
+    assert [each["name"] for each in found["document"]["other_structures"]] == [
+        "DSNDB0A_LOCK1", "DSNDB0A_SCA", "DSNDB0A_GBP0",
+    ]  # fmt: skip
+    refused = post_json(app, "/api/v1/other-structures", {**asked, "current": "nothing"})
+    assert refused.status == 422

@@ -133,3 +133,24 @@ def test_overview_leaves_out_remarks_and_simulated_structures(
     )
     store_night(measured.state.database, health=[health_json(figures, is_simulated=is_simulated)])
     assert "Show its health" not in html(measured, "/").text
+
+
+def test_health_finding_of_a_run_links_to_the_health(measured: FastAPI) -> None:
+    common = {
+        "severity": "warning",
+        "message": "A message.",
+        "source": "IBM",
+        "qsg": "SQ03",
+        "structure": "APPLICATION1",
+    }
+    findings = [{"code": "REDRIVES_HIGH", **common}, {"code": "RATIO_FAR_FROM_DEMAND", **common}]
+    run = store_night(measured.state.database, findings=findings)
+    links = [
+        (link.text, link.attributes["href"])
+        for link in read(html(measured, f"/nights/{run}").text).one("ul", class_="findings").all("a")
+        if "APPLICATION1" in link.text
+    ]
+    assert links == [
+        ("Health of APPLICATION1", "/usage/SQ03/APPLICATION1#h-health"),
+        ("Forecast of APPLICATION1", "/forecasts/SQ03/APPLICATION1"),
+    ]

@@ -340,6 +340,32 @@ def test_structure_that_held_more_than_its_planned_backlog_has_a_remark(app: Fas
     )
 
 
+# Messages of 1000 bytes with a header of 372 bytes take 6 elements.
+@pytest.mark.parametrize(
+    ("entries", "elements", "ending"),
+    [
+        (1000, 6999, "Messages of the planned sizes take 6.0, weighted by puts, which is enough."),
+        (1000, 7000, "plan with larger sizes."),
+        (1000, 3000, "which is enough."),
+        (0, 0, None),
+        (None, 9000, None),
+        (1000, None, None),
+    ],
+)
+def test_planned_sizes_are_compared_with_the_elements_of_written_entries(
+    app: FastAPI, entries: int | None, elements: int | None, ending: str | None
+) -> None:
+    counts = {"entries_written": entries, "elements_written": elements}
+    store(app, [structure_hour(0, **counts), structure_hour(1), queue_hour(0), queue_hour(1)])
+    found = [remark for remark in plan_from_usage(app)["remarks"] if "R744SWED" in remark]
+    if ending is None:
+        assert found == []
+    else:
+        (remark,) = found
+        assert remark.startswith("APPLICATION1: entries written with data took ")
+        assert remark.endswith(ending)
+
+
 def test_unmeasured_group_or_structure_is_not_found(measured: FastAPI) -> None:
     for asked in ({"qsg": "XXXX"}, {"structures": ["ELSEWHERE"]}, {"qsg": "A\u0000"}):
         assert post_json(measured, "/api/v1/usage/plan-document", {**ASKED, **asked}).status == 404

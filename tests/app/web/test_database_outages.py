@@ -16,13 +16,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy import URL
+from sqlalchemy.exc import InternalError
 
 from app.database import session as sessions
 from app.database.engine import Database
 from app.database.limits import OF_REQUESTS, Outage, Waits, waited_for_turn
 from app.main import create_app
 from app.settings import Settings
-from tests.app.web.support import SQ03
+from tests.app.web.support import SQ03, assert_problem, get
 from tests.serving import served
 
 THREADS = 40
@@ -232,3 +233,31 @@ def test_routes_that_open_their_own_sessions_for_writing_wait_for_their_turn(tmp
         "/plans/{name}/scenarios/{scenario}/edit", "/api/v1/plans/{name}",
     ):  # fmt: skip
         assert waits[path], path
+
+
+class _Damaged(psycopg.errors.DataCorrupted):
+    sqlstate = "XX001"
+
+
+def damaged(*_: object, **__: object) -> None:
+    raise InternalError("SELECT", {}, _Damaged("invalid page in block 0 of relation base/16384/16391"))
+
+
+def test_damaged_data_of_a_server_is_reported_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(Settings(data_dir=tmp_path))
+    assert get(app, "/api/v1/plans").status == 200
+    monkeypatch.setattr("app.plans.repository.page_of_plans", damaged)
+    detail = assert_problem(get(app, "/api/v1/plans"), "database-unavailable", 503)["detail"]
+    assert "data is damaged" in detail
+    assert "block 0" not in detail
+
+
+def test_service_starts_although_some_data_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("app.plans.service.purge_deleted", damaged)
+    with served(create_app(Settings(data_dir=tmp_path))) as address:
+        assert httpx.get(f"{address}/api/v1/plans").status_code == 200
+    assert "damaged data" in caplog.text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from tests.app.fits.support import ANSWERS, daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import ANSWERS, TROUBLE, daily, fit_json, forecast_json, health_json, store_night
 from tests.app.uploads.support import finish
 from tests.app.uploads.test_unregistered import left
 from tests.app.usage.support import store, ten_days
@@ -47,13 +47,28 @@ BODIES: dict[str, object] = {
     "/api/v1/users/{name}": {"role": "planner"},
 }
 """Bodies of requests that take no plan document."""
-QUESTIONS = ("events/", "cluster/", "whatif/", "lint", "merge", "diff", "plan-from-running")
+QUESTIONS = (
+    "events/",
+    "cluster/",
+    "whatif/",
+    "lint",
+    "merge",
+    "diff",
+    "plan-from-running",
+    "other-structures",
+)
 
 
 def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> None:
     assert ADDRESSES
     store(own_app, ten_days())
-    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    store_night(
+        own_app.state.database,
+        curves=[fit_json()],
+        forecasts=[forecast_json()],
+        days=daily(),
+        health=[health_json(TROUBLE)],
+    )
     for method, address in ADDRESSES:
         sent = address.replace("structure=S", "structure=APPLICATION1").replace("{number}", "1")
         if sent.endswith("SHA256"):

@@ -58,7 +58,7 @@ ACCOUNT, TOKENS, USERS = "/api/v1/account", "/api/v1/account/tokens", "/api/v1/u
 POINTS = "/api/v1/sizing-points"
 NIGHT = ("/api/v1/curves", POINTS, "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
-RUNNING = ("lint", "merge", "diff", "plan-from-running")
+RUNNING = ("lint", "merge", "diff", "plan-from-running", "other-structures")
 WHAT_IF = [("POST", f"/api/v1/whatif/{question.verb}") for question in QUESTIONS]
 AUDIT = "/api/v1/audit"
 OPERATIONS = [
@@ -89,6 +89,7 @@ OPERATIONS = [
     ),
     ("POST", f"{USAGE}/plan-document"),
     *((method, UPLOADS) for method in ("GET", "POST")),
+    *(("GET", f"/api/v1/{path}") for path in ("collection-kit", "collection-kit/archive", "missing-data")),
     *(("GET", f"{UPLOADS}/{{number}}{part}") for part in ("", "/report")),
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("DELETE", f"{UPLOADS}/{{number}}"),
@@ -336,8 +337,8 @@ def try_role(
         for number in range(MOST_ROUNDS):
             for method, path in operations:
                 has_parameters = (method, path) in HAS_PARAMETERS
-                if number and not has_parameters:
-                    continue  # there is only one such request
+                if number and (not has_parameters or len(sent.distinct) >= least):
+                    continue  # there is only one such request, or the first round and this one have sent enough
                 for mode in (GOOD, BAD) if has_parameters else (GOOD,):
                     try:
                         try_cases(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -108,3 +109,33 @@ def test_header_tolerates_a_few_deviating_days() -> None:
     (mix,) = fit_mix(rows, days)
     assert mix.header_bytes is not None
     assert mix.header_bytes.low <= 372 <= mix.header_bytes.high
+
+
+def test_header_comes_from_elements_written_if_enough_days_have_them() -> None:
+    """The messages in use are those of one queue only, so elements in use would give a wrong header."""
+    chance = random.Random(4)
+    sizes = [chance.randrange(200, 20_000) for _ in range(60)]
+    rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
+    days = [
+        replace(
+            StructureDay("SQ03", "APP1", day(number), 4000, 8000),
+            entries_written=5000,
+            elements_written=day_with_messages(number, 5000, [size], 372).elements_in_use,
+        )
+        for number, size in enumerate(sizes)
+    ]
+    (mix,) = fit_mix(rows, days)
+    assert mix.header_bytes is not None, mix.header_note
+    assert mix.header_bytes.low <= 372 <= mix.header_bytes.high
+    assert mix.header_note.startswith("Elements written on 60 of 60 days")
+    total = sum(day.elements_written or 0 for day in days)
+    assert mix.elements_per_message == round(total / 300_000, 3)
+    assert fit_mix(rows, days[:9])[0].header_note.startswith("The header cannot be determined: only 9 days")
+
+
+def test_elements_per_message_need_both_counts() -> None:
+    rows = [put("A", 0, 10, 1000)]
+    none = StructureDay("SQ03", "APP1", day(0), 1, 1, entries_written=5)
+    one = StructureDay("SQ03", "APP1", day(1), None, None, entries_written=4, elements_written=22)
+    assert fit_mix(rows, [none])[0].elements_per_message is None
+    assert fit_mix(rows, [none, one])[0].elements_per_message == 5.5

@@ -197,7 +197,10 @@ def test_group_from_the_channel_initiator_takes_precedence_over_the_map_and_is_r
     )
     assert set(History.open(url).read("smds_usage")["qsg"].to_pylist()) == {"SQ03"}
     # The group is not an answer, so another map does not replace the rows.
-    assert run(dump, "--qsg", "SYSA:CSQ1=SQ08").file["status"] == "already_stored"
+    again = run(dump, "--qsg", "SYSA:CSQ1=SQ08").file
+    assert (again["status"], again["findings"][0]["code"]) == ("already_stored", "GROUP_CONTRADICTS_MAP")
+    assert "SQ08" in again["findings"][0]["message"]
+    assert run(dump, *GROUPS).file["findings"] == []
 
 
 def test_map_that_puts_a_queue_manager_in_no_group_contradicts_its_channel_initiator(

@@ -101,6 +101,8 @@ def _structure(row: Row) -> Row:
         "elements_pct_peak": row.get("elements_in_use_pct"),
         "fullest": None if entries is None or elements is None else (entries << 32) + elements,
         "full_count": row.get("structure_full_count"),
+        "entries_written": row.get("entries_written"),
+        "elements_written": row.get("elements_written"),
     }
 
 

@@ -27,6 +27,7 @@ from tests.spark_jobs.night.support import (
     commit,
     displayed,
     history_at_once,
+    named,
     qesd,
     qest,
     qqst,
@@ -95,6 +96,20 @@ def test_structure_full_counts_of_two_sources_are_not_added(tmp_path: Path) -> N
         },
     )
     assert [(line["structure"], line["full_count"]) for line in lines(tmp_path)] == [("APP1", 2), ("APP2", 4)]
+
+
+def test_written_elements_are_summed_by_day_and_come_from_one_source(tmp_path: Path) -> None:
+    at = MIDNIGHT + HOUR
+    rows = [
+        r744(at, system_id=system, entries_written=100 * number, elements_written=700 * number)
+        for number, system in enumerate(("SYSA", "SYSB", "SYSC"), 1)
+    ]
+    template = qest(at, source="template", origin="template", entries_written=600, elements_written=4200)
+    only_template = {**template, **named("APP2"), "entries_written": 9}
+    half = {**template, **named("APP3"), "elements_written": None}
+    found = collected(tmp_path, {STRUCTURE_USAGE: [*rows, template, only_template, half, qest(at)]})
+    days = {day.structure: (day.entries_written, day.elements_written) for day in found.structure_days}
+    assert days == {"APP1": (600, 4200), "APP2": (9, 4200), "APP3": (None, None)}
 
 
 def test_percentage_of_a_known_total_becomes_a_number(tmp_path: Path) -> None:

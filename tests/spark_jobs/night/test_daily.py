@@ -55,7 +55,7 @@ def peaks(daily: Daily) -> dict[str, int]:
 def test_daily_statistics_are_empty_before_the_first_run(tmp_path: Path) -> None:
     kept = Daily(str(tmp_path)).read()
     assert kept.filed() == {}
-    assert [kept.rows(kind).num_rows for kind in (*KINDS, LEDGER)] == [0] * 5
+    assert [kept.rows(kind).num_rows for kind in (*KINDS, LEDGER)] == [0] * 6
     assert list(tmp_path.iterdir()) == []
 
 
@@ -307,7 +307,7 @@ def test_fingerprint_depends_on_history_version_and_rules(
     history = make_history(tmp_path / "history", range(1))
     before = fingerprints(history, history.snapshot())
     assert before == fingerprints(history, history.snapshot())
-    monkeypatch.setattr("spark_jobs.night.run.REDUCTION", 2)
+    monkeypatch.setattr("spark_jobs.night.run.REDUCTION", 3)
     after = fingerprints(history, history.snapshot())
     assert before.keys() == after.keys()
     assert not set(before.values()) & set(after.values())

@@ -118,7 +118,8 @@ def mixture(folder: Path) -> History:
                 elements_total=chance.choice([None, 5]), entries_in_use_pct=chance.choice([None, 12.5]),
                 allocated_at=chance.choice([None, begin]), interval_start=rest["interval_start"],
                 sync_requests=chance.choice([None, 0, 99, 100]), sync_us=chance.choice([None, 3999, 4000, 6000, 6001, 2**48]),
-                changed_requests=chance.choice([None, 60, 61]), queued_requests=chance.choice([None, 0, 61]), system_id=chance.choice(["SYSA", "SYSB", None]),
+                changed_requests=chance.choice([None, 60, 61]), queued_requests=chance.choice([None, 0, 61]), entries_written=chance.choice([None, 0, 7, 2**40]),
+                elements_written=chance.choice([None, 35]), system_id=chance.choice(["SYSA", "SYSB", None]),
             )
         )  # fmt: skip
         odd[ALLOCATION].append(displayed(end, name, full_threshold_pct=chance.choice([None, 80, 85])))

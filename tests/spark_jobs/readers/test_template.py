@@ -52,6 +52,22 @@ def test_queue_column_gives_rows_about_queues(tmp_path: Path) -> None:
     assert (row["queue"], row["puts"], row["put_bytes"], row["depth_max"]) == ("ORDERS.IN", 10, 20 * 1024, 7)
 
 
+def test_written_elements_are_read_and_compared_with_their_entries(tmp_path: Path) -> None:
+    text = (
+        "qsg,structure,system_id,interval_end,entries_written,elements_written\n"
+        "QSG1,APP1,SYSA,2026-03-22T12:00Z,1000,5200\n"
+        "QSG1,APP1,SYSB,2026-03-22T12:00Z,7,7\n"
+        "QSG1,APP1,SYSC,2026-03-22T12:00Z,8,7\n"
+    )
+    result = read_text(tmp_path, text, "template")
+    assert [(row["entries_written"], row["elements_written"]) for row in rows(result, "structure_usage")] == [
+        (1000, 5200),
+        (7, 7),
+    ]
+    (problem,) = result.problems
+    assert "entries_written 8 is more than elements_written 7" in problem.message
+
+
 def test_times_without_an_offset_need_a_zone(tmp_path: Path) -> None:
     text = "qsg,structure,interval_end\nQSG1,APP1,2026-03-22 13:00\n"
     assert [ask.what for ask in read_text(tmp_path, text, "template").asks] == ["zone"]

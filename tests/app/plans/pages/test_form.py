@@ -38,6 +38,13 @@ def everything() -> PlanDocument:
             "cfcc_level": 17,
             "growth": {"percent_per_year": -2.5, "years": 3},
             "headroom_percent": 12.5,
+            "db2_group": "DSNDB0A",
+            "other_structures": [
+                {
+                    "name": "DSNDB0A_LOCK1", "size": "128M", "initsize": "64M", "allocated": "96M", "preflist": ["CF1"],
+                    "exclist": ["OTHER"], "duplex": "ENABLED", "duplex_site": "CROSSSITE", "enforce_order": True,
+                }
+            ],
             "size_factor": 1.25,
             "admin": {"headroom_percent": 7, "entsmax": 6000, "initsize": "30M", "size": "60M", "duplex": "ALLOWED"},
             "system": {"include": False, "shared_channels": 9, "preflist": ["CF2"], "allow_auto_alter": True},
@@ -117,7 +124,8 @@ def test_every_key_of_the_document_has_a_field() -> None:
     def leaves(at: str, value: object) -> set[str]:
         if isinstance(value, dict) and not at.endswith(("message_bytes", "curve")):
             return set().union(*(leaves(f"{at}/{key}", item) for key, item in value.items()))
-        if isinstance(value, list) and value and isinstance(value[0], dict):
+        # The other structures are one text.
+        if isinstance(value, list) and value and isinstance(value[0], dict) and at != "/other_structures":
             return set().union(*(leaves(f"{at}/{number}", item) for number, item in enumerate(value)))
         return {at}
 
@@ -192,6 +200,51 @@ def test_pasted_queues_are_added_to_existing_ones() -> None:
         ("NEW.ONE", 100, 8),
     ]
     assert taken.typed["/structures/0/paste"] == ""
+
+
+POLICY = """\
+DEFINE POLICY NAME(POLICY1)
+  STRUCTURE NAME(DSNDB0A_LOCK1) SIZE(131072) INITSIZE(65536) PREFLIST(CF01,CF02)
+  STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(65536) PREFLIST(CF01,CF02)
+"""
+
+
+@pytest.mark.parametrize("action", ["others:/other_structures", "add:/structures", "check"])
+def test_pasted_policy_replaces_the_other_structures_with_every_button(action: str) -> None:
+    typed = {**typed_of(example()), "/other_structures": "[{name: OLD, size: 1M}]", "/others_paste": POLICY}
+    taken = take_pastes(typed) if action == "check" else change(typed, action)
+    document = check({**taken.typed, "/structures/9/name": ""}).document or check(taken.typed).document
+    assert taken.typed["/others_paste"] == ""
+    assert "1 structure of Db2 and others imported." in taken.notes
+    assert taken.typed["/other_structures"].startswith(
+        "other_structures:\n  - {name: DSNDB0A_LOCK1, size: 128M, "
+    )
+    if action != "add:/structures":
+        assert document is not None
+        assert [each.name for each in document.other_structures] == ["DSNDB0A_LOCK1"]
+
+
+@pytest.mark.parametrize(
+    ("qsg", "text", "words"),
+    [
+        ("SQ03", "no policy at all", "has no structure of another owner"),
+        ("SQ03", "STRUCTURE NAME(SQ03APP1) SIZE(64M)", "has no structure of another owner"),
+        ("", POLICY, "Enter the queue-sharing group first"),
+    ],
+)
+def test_pasted_text_without_other_structures_stays_in_its_box(qsg: str, text: str, words: str) -> None:
+    typed = {**typed_of(example()), "/qsg": qsg, "/others_paste": text}
+    taken = take_pastes(typed)
+    assert taken.typed == typed
+    assert taken.has_remarks
+    assert any(words in note for note in taken.notes)
+
+
+def test_errors_of_other_structures_are_shown_at_their_text() -> None:
+    typed = {**typed_of(example()), "/other_structures": "[{name: ISGLOCK, size: 1X}, {size: 1M}]"}
+    errors = check(typed).errors["/other_structures"]
+    assert "0, size: " in errors
+    assert "1, name: is required" in errors
 
 
 def test_unreadable_pasted_line_stays_in_the_box() -> None:

@@ -16,6 +16,7 @@ from app.audit.pages import AuditPage
 from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
+from app.collecting.pages import CollectionKitPage
 from app.documentation.api_docs import ApiDocsPage, ApiTryPage
 from app.documentation.pages import ArticlePage, DocumentationContentsPage
 from app.events.read_pages import ReadEventsPage
@@ -139,6 +140,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
     "uploads/files.html": UploadFilesPage,
+    "collecting/kit.html": CollectionKitPage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,
