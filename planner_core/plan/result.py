@@ -170,12 +170,20 @@ class PlanResult:
         return self._answer(structures, explanations)
 
     def json_bytes(
-        self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
+        self,
+        *,
+        depths: bool = False,
+        only: int | None = None,
+        explanations: Mapping[str, Explanation] | None = None,
     ) -> bytes:
-        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures."""
+        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures.
+
+        With `only`, advice on the depths of each queue is limited to the structure at this place.
+        """
         places = self.allocation.places
         written = [
-            structure_json(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
+            structure_json(each, depths=depths and only in (None, index), places=places[each.cfrm_name])
+            for index, each in enumerate(self.structures)
         ]
         # A quote inside a JSON string is escaped, so this can only be the member itself.
         before, empty, after = self._answer((), explanations).json_bytes().partition(_NO_STRUCTURES)
