@@ -446,7 +446,6 @@ class _Days:
     left_out: int = 0
     not_answered: str | None = None
     is_fill_known: bool = True
-    are_hours_missing: bool = False
 
 
 class _Survival:
@@ -542,13 +541,12 @@ class _Survival:
             at = hour.hour.astimezone(UTC)
             by_day.setdefault(at.date(), {})[at.hour] = hour
         found: list[ObservedDay] = []
-        are_missing, fill = False, _Fill(self.asked.entries_in_use)
+        fill = _Fill(self.asked.entries_in_use)
         for day in sorted(by_day):
             hours = by_day[day]
             known = [place for place, each in hours.items() if each.puts is not None]
             if len(known) < _HOURS - self.constants["most_missing_hours"]:
                 continue
-            are_missing = are_missing or len(known) < _HOURS
             found.append(ObservedDay(day, tuple(fill.slot(hours, place) for place in range(_HOURS))))
         days = tuple(found[-self.constants["most_days"] :])
         reason, least = None, self.constants["least_days"]
@@ -560,7 +558,7 @@ class _Survival:
         elif len(weekdays := {each.day.weekday() for each in days if each.day is not None}) < 7:  # noqa: PLR2004 - a week
             missing = ", ".join(_WEEKDAYS[each] for each in range(7) if each not in weekdays)
             reason = f"No whole day of puts was measured on: {missing}. Upload records of these days."
-        return _Days(days, len(by_day) - len(found), reason, fill.is_known, are_missing)
+        return _Days(days, len(by_day) - len(found), reason, fill.is_known)
 
     def _given_days(self, given: Sequence[Sequence[Decimal]]) -> _Days:
         puts, elements = self._message()
@@ -647,7 +645,7 @@ class _Survival:
         return replace(
             found,
             sentences=tuple(_sentences(found)),
-            findings=in_order([*said, *self._findings(found)]),
+            findings=in_order([*said, *self._findings()]),
             explanations=explanations,
         )
 
@@ -795,7 +793,7 @@ class _Survival:
             "The interval treats days, or weeks if they differ more, as independent, and includes the uncertainty of the growth."
         )
 
-    def _findings(self, found: Survival) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[Finding]:
         name, at = self.structure.name, self.structure.pointer
         if self.not_answered is not None:
             yield finding(
@@ -849,7 +847,6 @@ class _Survival:
                 field=f"{at}/cflevel",
                 effect=" and have no effect",
             )
-        del found
 
 
 class _Fill:
