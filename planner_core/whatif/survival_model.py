@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from planner_core.sizing.offload import Rule
 from planner_core.sizing.structure_size import model_constant
+from planner_core.student import student_quantile
 
 MINUTES_PER_DAY = 1440
 LONGEST_MINUTES = 7 * MINUTES_PER_DAY
@@ -193,10 +194,7 @@ class FillTimes:
 
 def _for_few(groups: int) -> float:
     """Return the factor by which a variance from few groups is larger, so that 90 % intervals keep their meaning."""
-    # The quantile of Student's distribution over the normal one, by the first terms of its expansion.
-    z, free = NormalDist().inv_cdf(0.95), groups - 1
-    student = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
-    return (student / z) ** 2
+    return (student_quantile(0.95, groups - 1) / NormalDist().inv_cdf(0.95)) ** 2
 
 
 def wilson(share: float, independent: float, *, confidence: float) -> tuple[float, float]:
