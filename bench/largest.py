@@ -138,6 +138,8 @@ async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Cal
     answer.raise_for_status()
     for path in _pages(plan):
         yield Call("GET", path)
+    for question in ("filling", "thresholds"):
+        yield Call("GET", f"/whatif/{question}?plan={NAME}", expected=303)
     for path in _rest(at):
         yield Call("GET", path)
     for call in _posted(
@@ -217,9 +219,11 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
     structure = plan["structures"][-1]["name"]
     # The definitions of all queues are longer than a text about the running system may be.
     mqsc = mqsc[: LARGEST_FILE_BYTES // 2].rpartition("\nDEFINE")[0]
-    for path in ("/size", "/size?explain=true", "/size?depths=true", *(f"/{kind}" for kind in OUTPUT_KINDS)):
+    of_one = urlencode({"explain": "true", "depths": "true", "structure": structure})
+    for path in ("/size", "/size?explain=true", "/size?depths=true", f"/size?{of_one}"):
         yield Call("POST", f"/api/v1{path}", body)
-    yield Call("POST", "/api/v1/events/advise", body)
+    for path in (*OUTPUT_KINDS, "events/advise", f"events/advise?{urlencode({'structure': structure})}"):
+        yield Call("POST", f"/api/v1/{path}", body)
     yield Call("POST", "/api/v1/events/rates", json.dumps({"document": plan, "sets": []}).encode())
     yield Call("POST", "/api/v1/cluster/load", body)
     questions: Mapping[str, Mapping[str, object]] = {

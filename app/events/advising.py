@@ -19,9 +19,9 @@ from planner_core.wire import described_as
 WHAT = "The request"
 
 
-def advise(document: PlanDocument, curves: Curves) -> PlanDepthAdvice:
-    """Return the advice on the queue depths of a plan."""
-    return advice_of(evaluate(document, curves, compares=False))
+def advise(document: PlanDocument, curves: Curves, *, structure: str | None = None) -> PlanDepthAdvice:
+    """Return the advice on the queue depths of a plan, or of one of its structures."""
+    return advice_of(evaluate(document, curves, compares=False), structure=structure)
 
 
 class RatesRequest(RatesQuestion):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from app.events import advising, reading, service
@@ -50,10 +52,20 @@ def read(body: DocumentBody) -> EventReading:
     responses={200: {"model": PlanDepthAdvice}, **problems(413, 415, 422)},
     response_class=Response,
 )
-def advise(body: DocumentBody, curves: CurvesDep) -> Response:
+def advise(
+    body: DocumentBody,
+    curves: CurvesDep,
+    structure: Annotated[
+        str | None,
+        Query(
+            description="Advise on only the structure with this name in MQ. The findings are those of the whole plan."
+        ),
+    ] = None,
+) -> Response:
     """Take a plan document; return MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues, compared with its own values."""
     # Written in this thread: FastAPI would write it on the event loop, which takes a second for the largest plans.
-    return Response(advising.advise(read_json(body), curves).json_bytes(), media_type=JSON)
+    advice = advising.advise(read_json(body), curves, structure=structure)
+    return Response(advice.json_bytes(), media_type=JSON)
 
 
 @router.post(

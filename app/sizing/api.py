@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.fits.dependencies import curves_of
-from app.sizing.description import DEPTHS, EXPLAIN, OUTPUT_WORDS, schema_response, text_response
+from app.sizing.description import DEPTHS, EXPLAIN, OUTPUT_WORDS, STRUCTURE, schema_response, text_response
 from app.sizing.service import compute, size_answer, text_output
 from app.web.body import JSON, document_body, flag
 from app.web.openapi import json_request, problems
@@ -33,15 +33,18 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 @router.post(
     "/size",
     summary="Size a plan",
-    openapi_extra={**json_request("PlanDocument"), "parameters": [EXPLAIN, DEPTHS]},
+    openapi_extra={**json_request("PlanDocument"), "parameters": [EXPLAIN, DEPTHS, STRUCTURE]},
     responses={200: {"model": PlanAnswer, "description": RESULT}, **PLAN_PROBLEMS},
     response_class=Response,
 )
 async def size(request: Request) -> Response:
     """Return the sizes of all structures, the pool that sets each size, and findings, even for plans with errors."""
     explain, depths = flag(request, "explain"), flag(request, "depths")
+    structure = request.query_params.get("structure")
     body = await document_body(request)
-    answer = await size_answer(body, curves=curves_of(request), explain=explain, depths=depths)
+    answer = await size_answer(
+        body, curves=curves_of(request), explain=explain, depths=depths, structure=structure
+    )
     return Response(answer, media_type=JSON)
 
 

@@ -58,6 +58,15 @@ DEPTHS = {
     "description": "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO of every queue.",
 }
 
+STRUCTURE = {
+    "name": "structure",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "With `explain` or `depths`: explain and advise on only the structure with this name in MQ. The figures are "
+    "those of the whole plan.",
+}
+
 
 def schema_response() -> JsonObject:
     """Return the response of GET /api/v1/schema."""

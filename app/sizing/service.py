@@ -40,11 +40,18 @@ QUICK_STRUCTURES, QUICK_QUEUES = 4, 8
 """The number of structures and queues that are calculated without a thread, in at most a few milliseconds."""
 
 
-async def size_answer(body: bytes, *, curves: Curves, explain: bool = False, depths: bool = False) -> bytes:
-    """Return the result of a plan document as encoded JSON."""
+async def size_answer(
+    body: bytes,
+    *,
+    curves: Curves,
+    explain: bool = False,
+    depths: bool = False,
+    structure: str | None = None,
+) -> bytes:
+    """Return the result of a plan document as encoded JSON; the arguments after `curves` are those of `plan_json`."""
 
     def answer(document: PlanDocument) -> bytes:
-        return plan_json(evaluate(document, curves), explain=explain, depths=depths)
+        return plan_json(evaluate(document, curves), explain=explain, depths=depths, structure=structure)
 
     if explain or depths or len(body) > QUICK_BYTES:
         return await compute(lambda text: answer(read_json(text)), body)

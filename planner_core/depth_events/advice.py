@@ -7,11 +7,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import DEPTH_EVENT_CODES, Finding
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.depth_advice import DepthAdvice
 from planner_core.wire import Answer
 
+WHAT: Final = "The request"
 # In a structure that is too small for its backlog, the advised MAXDEPTHs are below the backlogs of its queues.
 TOO_SMALL: Final = frozenset({"INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED"})
 
@@ -36,8 +38,16 @@ class PlanDepthAdvice(Answer):
     findings: tuple[Finding, ...]
 
 
-def advice_of(result: PlanResult) -> PlanDepthAdvice:
-    """Return the advice for each structure with queues, and the findings that concern it."""
+def advice_of(result: PlanResult, *, structure: str | None = None) -> PlanDepthAdvice:
+    """Return the advice for each structure with queues, and the findings that concern it.
+
+    Args:
+        result: The plan.
+        structure: Advise on only the structure with this name in MQ; the findings are those of the whole plan.
+
+    Raises:
+        InputInvalid: The plan has no such structure with queues.
+    """
     structures = tuple(
         StructureDepthAdvice(
             each.name,
@@ -46,9 +56,12 @@ def advice_of(result: PlanResult) -> PlanDepthAdvice:
             each.depth_events.with_queues(),
         )
         for each in result.structures
-        if each.depth_events is not None
+        if each.depth_events is not None and structure in (None, each.name)
     )
-    names = {each.name for each in structures}
+    names = {each.name for each in result.structures if each.depth_events is not None}
+    if structure is not None and structure not in names:
+        message = f"the plan has no structure {structure[:20]!r} with queues"
+        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
     return PlanDepthAdvice(
         core_version=result.core_version,
         qsg=result.document.qsg,

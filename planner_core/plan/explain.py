@@ -15,6 +15,7 @@ from itertools import product
 from planner_core import tables
 from planner_core.document.model import Queue, Structure
 from planner_core.document.size_distribution import SCALE, SizeDistribution
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.plan.explain_depth_advice import explain_depth_events
 from planner_core.plan.result import PlanAnswer, PlanResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
@@ -37,6 +38,9 @@ from planner_core.units import KIB, as_fraction, bytes_to_kib_ceil, ceil_fractio
 _PERCENT = 100
 
 
+WHAT = "The request"
+
+
 def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = False) -> PlanAnswer:
     """Return the figures of a result; with `explain`, also the formula, inputs, steps, source and basis of each."""
     return result.answer(
@@ -44,24 +48,47 @@ def plan_answer(result: PlanResult, *, explain: bool = False, depths: bool = Fal
     )
 
 
-def plan_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> bytes:
-    """Return the JSON text of `plan_answer`, which takes the same arguments."""
-    explanations = _explanations(result, depths=depths) if explain else None
-    return result.json_bytes(depths=depths, explanations=explanations)
+def plan_json(
+    result: PlanResult, *, explain: bool = False, depths: bool = False, structure: str | None = None
+) -> bytes:
+    """Return the JSON text of `plan_answer`, which takes the same arguments.
+
+    Args:
+        result: The plan.
+        explain: Whether to explain the figures.
+        depths: Whether to add advice on the depths of each queue.
+        structure: Explain and advise on only the structure with this name in MQ; the figures are those of the whole plan.
+
+    Raises:
+        InputInvalid: The plan has no such structure.
+    """
+    names = [each.name for each in result.structures]
+    if structure is not None and structure not in names:
+        message = f"the plan has no structure {structure[:20]!r}"
+        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+    only = None if structure is None else names.index(structure)
+    explanations = _explanations(result, depths=depths, only=only) if explain else None
+    return result.json_bytes(depths=depths, only=only, explanations=explanations)
 
 
-def _explanations(result: PlanResult, *, depths: bool) -> dict[str, Explanation]:
-    return {item.figure: item for item in explain_result(result, depths=depths)}
+def _explanations(result: PlanResult, *, depths: bool, only: int | None = None) -> dict[str, Explanation]:
+    return {item.figure: item for item in explain_result(result, depths=depths, only=only)}
 
 
-def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
+def explain_result(
+    result: PlanResult, *, depths: bool = False, only: int | None = None
+) -> Iterator[Explanation]:
     """Yield one explanation for each number in `PlanAnswer`; its basis is never better than that of the figures it uses.
 
-    In a comparison only the published side is explained: the fitted side has the figures of the result, and the rest
-    are differences and sums of both.
+    With `only`, explain the figures of the structure at this place. In a comparison only the published side is
+    explained: the fitted side has the figures of the result, and the rest are differences and sums of both.
     """
     # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
-    found = list(_explain(result, depths=depths))
+    found = list(
+        _explain(result, depths=depths)
+        if only is None
+        else _explain_structure(f"/structures/{only}", result, result.structures[only], depths=depths)
+    )
     places = {item.figure: place for place, item in enumerate(found)}
     links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, places))}
     for _ in range(_LONGEST_CHAIN):
@@ -126,18 +153,7 @@ def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int
 def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
-        at, fillings = f"/structures/{index}", _Fillings(structure)
-        yield _level(at, structure)
-        yield from _policy_sizes(at, structure, fillings)
-        yield from _target(at, structure)
-        if structure.admin is not None:
-            yield from _admin(at, structure)
-        if structure.load is not None:
-            yield from _counts(at, result, structure, structure.load)
-            yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
-            yield from _capacities(at, structure, structure.load, fillings)
-            yield from _at_backlog(at, structure, structure.load, fillings)
-            yield from explain_depth_events(at, structure, result.document, depths=depths)
+        yield from _explain_structure(f"/structures/{index}", result, structure, depths=depths)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -154,6 +170,23 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _facilities(result)
     if result.comparison is not None and result.comparison.plain is not None:
         yield from _under_published(result.comparison.plain)
+
+
+def _explain_structure(
+    at: str, result: PlanResult, structure: StructureResult, *, depths: bool
+) -> Iterator[Explanation]:
+    fillings = _Fillings(structure)
+    yield _level(at, structure)
+    yield from _policy_sizes(at, structure, fillings)
+    yield from _target(at, structure)
+    if structure.admin is not None:
+        yield from _admin(at, structure)
+    if structure.load is not None:
+        yield from _counts(at, result, structure, structure.load)
+        yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
+        yield from _capacities(at, structure, structure.load, fillings)
+        yield from _at_backlog(at, structure, structure.load, fillings)
+        yield from explain_depth_events(at, structure, result.document, depths=depths)
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:

@@ -16,6 +16,7 @@ from planner_core import CORE_VERSION
 from planner_core.clusters.load import ClusterLoad
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, FindingGroup, finding_groups
+from planner_core.names import Role
 from planner_core.provenance import Explanation
 from planner_core.sizing.placement import (
     Allocation,
@@ -23,7 +24,7 @@ from planner_core.sizing.placement import (
     PlannedResult,
 )
 from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.wire import Answer, Hidden, Omittable
@@ -170,12 +171,20 @@ class PlanResult:
         return self._answer(structures, explanations)
 
     def json_bytes(
-        self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
+        self,
+        *,
+        depths: bool = False,
+        only: int | None = None,
+        explanations: Mapping[str, Explanation] | None = None,
     ) -> bytes:
-        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures."""
+        """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures.
+
+        With `only`, advice on the depths of each queue is limited to the structure at this place.
+        """
         places = self.allocation.places
         written = [
-            structure_json(each, depths=depths, places=places[each.cfrm_name]) for each in self.structures
+            structure_json(each, depths=depths and only in (None, index), places=places[each.cfrm_name])
+            for index, each in enumerate(self.structures)
         ]
         # A quote inside a JSON string is escaped, so this can only be the member itself.
         before, empty, after = self._answer((), explanations).json_bytes().partition(_NO_STRUCTURES)

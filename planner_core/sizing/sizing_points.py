@@ -21,9 +21,9 @@ from pydantic import Field
 
 from planner_core.contracts.fits import Estimate
 from planner_core.errors import PlannerError
+from planner_core.names import Role
 from planner_core.sizing.linear_bounds import Band, NotDetermined
 from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, unexplained
-from planner_core.sizing.structure_result import Role
 from planner_core.sizing.structure_size import model_constant, storage_increment_bytes
 from planner_core.units import PAGE_4K, format_size
 from planner_core.wire import Answer
@@ -43,6 +43,7 @@ _COST_LIMIT, _BUNDLE_LIMIT = Fraction(1, 4), Fraction(1, 10)
 """The widest interval on each side of a figure that is used, as in fits to allocations."""
 
 _LEAST_INCREMENTS_APART = 4
+_MOST_LEFT_OUT_IN_TURN = 50
 
 OWN_RATIO: dict[Kind, tuple[int, int]] = {"application": (1, 6), "admin": (1, 2)}
 """The ratio of the bundle if entries and elements have separate costs: the one in CFSizer's form."""
@@ -431,7 +432,7 @@ class _PointsFitter:
         return NotSeparable(
             figures=("base", *(("entry", "element") if model.splits else ("bundle",)), "size_cost"),
             why=why,
-            used=f"Base and costs include the control storage for SIZE at {_times(multiple)} INITSIZE; a structure with a larger "
+            used=f"Base and costs include the control storage for SIZE {_times(multiple)} INITSIZE; a structure with a larger "
             "SIZE holds less.",
         )
 
@@ -442,9 +443,12 @@ class _PointsFitter:
         rows = [model.row(point) for point in points]
         sizes = [point.size_bytes for point in points]
         least = _LEAST_INCREMENTS_APART * self.increment
+        rest = unexplained(rows, sizes)
+        # With many points, no single one that explains little can be the only one that determines the cost.
+        by_size = sorted(range(len(rows)), key=lambda index: abs(rest[index]), reverse=True)
         return all(
             max(map(abs, unexplained(rows[:out] + rows[out + 1 :], sizes[:out] + sizes[out + 1 :]))) > least
-            for out in range(len(points))
+            for out in by_size[:_MOST_LEFT_OUT_IN_TURN]
         )
 
     def _at_main_multiple(self, used: Sequence[int]) -> list[int]:
@@ -591,11 +595,16 @@ def _common(multiples: Iterable[Fraction]) -> Fraction:
 
 def _main_cluster(indices: Sequence[int], of: Callable[[int], Fraction]) -> set[int]:
     """Return the most indices whose values are nearly equal; the ones with the largest values if several sets are equal."""
-    ordered = sorted(indices, key=of, reverse=True)
-    clusters = [
-        {index for index in ordered if of(index) <= of(first) < _DIFFERENT * of(index)} for first in ordered
-    ]
-    return max(clusters, key=len)
+    ordered = sorted(indices, key=of)
+    values = list(map(of, ordered))
+    best, first = (0, 0), 0
+    for last, value in enumerate(values):
+        while value >= _DIFFERENT * values[first]:
+            first += 1
+        # A later window of the same length has larger values.
+        best = max(best, (last - first + 1, last))
+    count, last = best
+    return set(ordered[last - count + 1 : last + 1])
 
 
 def _times(multiple: Fraction) -> str:

@@ -189,6 +189,8 @@ class _Text:
             yield f"{begin}{line}{end}".rstrip()
 
 
+_DELIMITERS: Final = ("", "/*")
+"""Lines that are no statements: the end of the data in a job."""
 _PARMLIB: Final = ("/* ", " */")
 _JCL: Final = ("//* ", "")
 _MQSC: Final = ("* ", "")
@@ -222,7 +224,7 @@ def collection_kit(question: CollectionKitQuestion) -> CollectionKit:
         for each in texts
         for part in each.parts
         for line in part.lines
-        if line.strip()
+        if line not in _DELIMITERS
     )
     readme = KitText(_README, "How to use the kit", _readme(question, texts, statements))
     made = (readme, *(KitText(each.name, each.title, each.render()) for each in texts))

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from planner_core import tables
 from planner_core.sizing import structure_size
-from planner_core.sizing.structure_size import published_curve
+from planner_core.sizing.structure_size import measured_base, published_curve, with_derived_costs
 from tests.docs.figures import TABLES, messages_in, need_mib
 from tests.docs.pages import ROOT, parts, rows, section
 
@@ -54,9 +55,57 @@ def test_profiles_on_the_assumptions_page_match_the_published_curves() -> None:
     assert len(stated) == len(structure_size.published_curves())
 
 
+def _rows_on_costs() -> list[list[str]]:
+    return list(rows(section(ASSUMPTIONS, "Separate costs of entries and elements")))
+
+
+LEVELS = {"14": 14, "17 to 24": 24, "25": 25}
+
+
+def test_derived_costs_on_the_assumptions_page_match_the_table() -> None:
+    costs = [row for row in _rows_on_costs() if row[0] in LEVELS and len(row) == 4]
+    assert len(costs) == 3
+    for (_, admin, element, entry), row in zip(
+        costs, tables.table("entry_element_costs").records(), strict=True
+    ):
+        derived = with_derived_costs(published_curve(cfcc_level=int(row["cfcc_to"])).curve)
+        bounds = [float(tables.exact(row[name])) for name in ("admin_bundle", "admin_from", "admin_to")]
+        assert admin == "{:.2f} ({:.2f} to {:.2f})".format(*bounds)
+        bounds = [float(tables.exact(row[name])) for name in ("element", "element_from", "element_to")]
+        assert element == "{:.2f} ({:.2f} to {:.2f})".format(*bounds)
+        assert entry == f"{float(derived.entry_bytes):.2f}"
+
+
+def test_differences_of_derived_costs_on_the_assumptions_page_match_the_code() -> None:
+    differences = [row for row in _rows_on_costs() if row[0] in LEVELS and len(row) == 5]
+    assert len(differences) == 9
+    for level, ratio, assumed, derived, difference in differences:
+        curve = published_curve(cfcc_level=LEVELS[level]).curve
+        at = (1, int(ratio.split(":")[1]))
+        before, after = curve.bundle_at(at)[0], with_derived_costs(curve).bundle_at(at)[0]
+        assert (f"{float(before):.1f}", f"{float(after):.1f}") == (assumed, derived)
+        assert f"{float(after / before - 1) * 100:+.1f} %" == difference
+
+
+def test_needs_with_the_measured_base_match_the_code() -> None:
+    curve = published_curve(cfcc_level=24).curve
+    less = (curve.base - measured_base(curve)) / 2**20
+    shown = [
+        row for row in rows(section(PAGE, "Measured structures")) if len(row) == 4 and row[1].endswith("MiB")
+    ]
+    assert len(shown) == 4
+    for messages, need, smaller, difference in shown:
+        before = need_mib(int(messages.replace(" ", "")), 1024, cfcc_level=24)
+        assert need == f"{float(before):.1f} MiB"
+        assert smaller == f"{float(before - less):.1f} MiB"
+        assert difference == f"{float(-less / before) * 100:+.1f} %"
+
+
 def test_extreme_costs_on_the_assumptions_page_match_the_code() -> None:
     curve = published_curve(cfcc_level=25).curve
-    for ratio, assumed, other, error in rows(section(ASSUMPTIONS, "Separate costs of entries and elements")):
+    extremes = [row for row in _rows_on_costs() if row[0].startswith("1:")]
+    assert len(extremes) == 4
+    for ratio, assumed, other, error in extremes:
         elements = int(ratio.split(":")[1])
         here, there = curve.bundle_at((1, elements))[0], curve.bundle * elements / 6
         assert f"{float(here):.1f}" == assumed

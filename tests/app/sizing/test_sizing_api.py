@@ -40,6 +40,40 @@ def test_rest_result_equals_that_of_the_core(app: FastAPI, name: str, query: str
     assert ("explanations" in answer.json()) is explain
 
 
+def test_answer_about_one_structure_has_its_part_of_the_whole_answer(app: FastAPI) -> None:
+    whole = post_json(app, "/api/v1/size?explain=true&depths=true", SQ03).json()
+    name = whole["structures"][2]["name"]
+    found = post_json(app, f"/api/v1/size?explain=true&depths=true&structure={name}", SQ03).json()
+    explained = {key: each for key, each in whole["explanations"].items() if key.startswith("/structures/2/")}
+    assert explained
+    assert found["explanations"] == explained
+    for number, structure in enumerate(whole["structures"]):
+        if number != 2:
+            structure.get("depth_events", {}).pop("queues", None)
+    assert found["structures"][2] == whole["structures"][2]
+    assert [each.keys() for each in found["structures"]] == [each.keys() for each in whole["structures"]]
+    without = {"structures", "explanations"}
+    assert {k: v for k, v in found.items() if k not in without} == {
+        k: v for k, v in whole.items() if k not in without
+    }
+
+
+@pytest.mark.parametrize("path", ["size?explain=true&structure=NONE", "events/advise?structure=NONE"])
+def test_unknown_structure_is_refused(app: FastAPI, path: str) -> None:
+    answer = post_json(app, f"/api/v1/{path}", SQ03)
+    assert answer.status == 422
+    (problem,) = answer.json()["errors"]
+    assert "no structure 'NONE'" in json.dumps(answer.json())
+    assert "structure" in json.dumps(problem)
+
+
+def test_depth_advice_about_one_structure_equals_its_part_of_all_advice(app: FastAPI) -> None:
+    whole = post_json(app, "/api/v1/events/advise", SQ03).json()
+    last = whole["structures"][-1]
+    found = post_json(app, f"/api/v1/events/advise?structure={last['name']}", SQ03).json()
+    assert found == {**whole, "structures": [last]}
+
+
 def test_findings_have_code_severity_message_and_source(app: FastAPI) -> None:
     findings = post_json(app, "/api/v1/size", SMALLEST).json()["findings"]
     assert findings

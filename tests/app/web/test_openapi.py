@@ -20,7 +20,15 @@ from app.sizing.examples import examples
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import add_token, add_user, app_with_accounts, signed_in
 from tests.app.documentation.openapi_file import description as description_of
-from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
+from tests.app.fits.support import (
+    TROUBLE,
+    daily,
+    fit_json,
+    forecast_json,
+    health_json,
+    store_night,
+    store_points,
+)
 from tests.app.uploads.support import finish
 from tests.app.usage.support import store, ten_days
 from tests.app.web.support import (
@@ -315,7 +323,13 @@ def test_responses_to_get_operations_match_their_schemas(
     assert post_json(own_app, "/api/v1/plans/SQ03/scenarios", scenario).status == 201
     store(own_app, ten_days())
     store_points(own_app.state.database)
-    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    store_night(
+        own_app.state.database,
+        curves=[fit_json()],
+        forecasts=[forecast_json()],
+        days=daily(),
+        health=[health_json(TROUBLE)],
+    )
     level = send_json(own_app, "PUT", "/api/v1/cf-levels/CF01", {"cfcc_level": 25})
     validator(description, {"$ref": "#/components/schemas/LevelChanged"}).validate(level.json())
     received = post_json(own_app, "/api/v1/uploads", {})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from tests.app.fits.support import ANSWERS, daily, fit_json, forecast_json, store_night
+from tests.app.fits.support import ANSWERS, TROUBLE, daily, fit_json, forecast_json, health_json, store_night
 from tests.app.uploads.support import finish
 from tests.app.uploads.test_unregistered import left
 from tests.app.usage.support import store, ten_days
@@ -20,6 +20,7 @@ STATUSES = {
     ("POST", "/api/v1/plans/SQ03/versions/1/approval"): 403,  # this service requires no approvals
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
     ("POST", "/api/v1/sizing-points"): 201, ("POST", "/api/v1/sizing-points/fit"): 201,
+    ("DELETE", "/api/v1/sizing-points/1"): 204,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
     ("POST", "/api/v1/upload-files/SHA256"): 202,
@@ -61,7 +62,13 @@ QUESTIONS = (
 def test_addresses_on_the_page_respond_in_the_order_listed(own_app: FastAPI) -> None:
     assert ADDRESSES
     store(own_app, ten_days())
-    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    store_night(
+        own_app.state.database,
+        curves=[fit_json()],
+        forecasts=[forecast_json()],
+        days=daily(),
+        health=[health_json(TROUBLE)],
+    )
     for method, address in ADDRESSES:
         sent = address.replace("structure=S", "structure=APPLICATION1").replace("{number}", "1")
         if sent.endswith("SHA256"):

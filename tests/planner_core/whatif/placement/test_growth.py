@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from planner_core.document.reading import read_object
 from planner_core.errors import OutOfRange, PlanRefused
+from planner_core.findings import DEPTH_EVENT_CODES
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output
 from planner_core.units import MIB
+from planner_core.whatif import growth
 from planner_core.whatif.growth import (
     GrownStructure,
     UnplacedAfterLoss,
@@ -203,6 +205,26 @@ def test_step_reports_only_new_findings() -> None:
     for each in answer.steps:
         assert not before & {found.message for found in each.findings}
     assert "CURVE_BASE_ASSUMED" in {found.code for found in step(answer, "cfcc-24").findings}
+
+
+def test_long_question_leaves_out_findings_about_queue_depths(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = plan(cfcc_level=24)
+    document["structures"][0]["queues"][0] |= {"maxdepth": 200_000, "qdepthhi": 80, "qdphiev": "ENABLED"}
+    short = ask(document)
+    monkeypatch.setattr(growth, "MOST_QUEUES_WITH_DEPTHS", 1)
+    found = ask(document)
+    assert [each.figures_after for step in found.steps for each in step.structures] == [
+        each.figures_after for step in short.steps for each in step.structures
+    ]
+    assert [each.fragment for each in found.steps] == [each.fragment for each in short.steps]
+    assert {each.code for each in short.findings} & DEPTH_EVENT_CODES
+    assert not {each.code for each in found.findings} & DEPTH_EVENT_CODES
+    (assumed,) = set(found.assumptions) - set(short.assumptions)
+    assert "1 queues and is evaluated" in assumed
+    # A single change is answered completely.
+    single = ask(document, cfcc=[], queue_managers=0, years=[1])
+    assert {each.code for each in single.findings} & DEPTH_EVENT_CODES
+    assert assumed not in single.assumptions
 
 
 @pytest.mark.parametrize(
