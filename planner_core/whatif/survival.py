@@ -245,7 +245,7 @@ class SurvivalCurve(Answer):
     """The probability of survival over the length of the outage, with one set of offload rules."""
 
     rules: tuple[Rule, ...]
-    asked: Annotated[SurvivalPoint, Field(description="The requested length of the outage.")]
+    requested: Annotated[SurvivalPoint, Field(description="The requested length of the outage.")]
     series: tuple[SurvivalPoint, ...]
     longest: tuple[SurvivedOutage, ...]
 
@@ -257,7 +257,7 @@ class SurvivalCurve(Answer):
         return tuple(
             each
             for each in self.series
-            if each.minutes == self.asked.minutes
+            if each.minutes == self.requested.minutes
             or (0 < each.minutes <= ends + step and not each.minutes % step)
         )
 
@@ -354,15 +354,15 @@ class Survival(Answer):
     @property
     def probability(self) -> float | None:
         """Probability of surviving the requested outage, with offload rules if the structure can offload; null: not known."""
-        return None if self.curve is None else self.curve.asked.probability
+        return None if self.curve is None else self.curve.requested.probability
 
     @computed_field
     @property
     def interval(self) -> tuple[float, float] | None:
         """The bounds of the 90 % interval of `probability`; null if there is none."""
-        if self.curve is None or self.curve.asked.low is None or self.curve.asked.high is None:
+        if self.curve is None or self.curve.requested.low is None or self.curve.requested.high is None:
             return None
-        return self.curve.asked.low, self.curve.asked.high
+        return self.curve.requested.low, self.curve.requested.high
 
     def lines(self) -> Iterator[str]:
         """Yield the answer for a manager, and a table of probabilities."""
@@ -372,7 +372,7 @@ class Survival(Answer):
             return
         yield ""
         others = {each.minutes: each.probability for each in self.without_offload.series}
-        has_interval, has_other = curve.asked.low is not None, self.with_offload is not None
+        has_interval, has_other = curve.requested.low is not None, self.with_offload is not None
         head = [f"{self.confidence_percent} % interval"] * has_interval + ["without offload"] * has_other
         rows = [["minutes", "survives", *head]]
         for one in curve.round_points():
@@ -943,17 +943,17 @@ def _sentences(found: Survival) -> Iterator[str]:
     if curve is None:
         yield f"The probability that {name} survives an outage of {found.minutes:g} minutes cannot be stated. {found.not_answered}"
         return
-    asked = curve.asked
+    requested = curve.requested
     when = "on a random day like the given ones"
     if basis.quarter_first_day is not None:
         when = f"on a random day from {basis.quarter_first_day} to {basis.quarter_last_day}"
-    bounds = f" ({found.confidence_percent} % interval {asked.bounds})" if asked.bounds else ""
+    bounds = f" ({found.confidence_percent} % interval {requested.bounds})" if requested.bounds else ""
     yield (
         f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the structure does not "
-        f"become full with a probability of {percent(asked.probability)}{bounds}."
+        f"become full with a probability of {percent(requested.probability)}{bounds}."
     )
     if found.with_offload is not None and found.without_offload is not None:
-        other = found.without_offload.asked
+        other = found.without_offload.requested
         yield f"Without offloading message data, it would be {percent(other.probability)}."
     sure = next((each for each in curve.longest if each.percent == 95), None)  # noqa: PLR2004 - one of _SHARES
     if sure is not None:
