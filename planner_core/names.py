@@ -8,7 +8,7 @@ structure and policy names, z/OS "CFRM parameters for administrative data utilit
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from planner_core.errors import NameSyntax
 
@@ -16,6 +16,10 @@ ADMIN_STRUCTURE: Final = "CSQ_ADMIN"
 SYSTEM_STRUCTURE: Final = "CSQSYSAPPL"
 OWN_STRUCTURES: Final = (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
 """Structures of every queue-sharing group, which MQ uses itself."""
+Role = Literal["admin", "application", "system"]
+"""The role of a structure in its group: CSQ_ADMIN, an application structure, CSQSYSAPPL."""
+PlacedRole = Role | Literal["other"]
+"""The role of a structure in a coupling facility: `other` is not of the group."""
 _QSG_LENGTH: Final = 4
 _PAD: Final = "@"
 _SHOWN_CHARACTERS: Final = 60

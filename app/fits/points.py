@@ -29,6 +29,7 @@ from planner_core.contracts.files import plain
 from planner_core.contracts.fits import CurveFit
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
+from planner_core.names import Role
 from planner_core.sizing.fitted import fit_of_answers
 from planner_core.sizing.sizing_advice import Advice, advise
 from planner_core.sizing.sizing_points import (
@@ -38,7 +39,6 @@ from planner_core.sizing.sizing_points import (
     SizingPoint,
     fit_points,
 )
-from planner_core.sizing.structure_result import Role
 from planner_core.texts.console import LineProblem
 from planner_core.texts.sizing_answers import ORIGINS, DisplayDetails, NamedPoint, read_points, source_words
 from planner_core.wire import Answer, Omittable, copied

@@ -16,6 +16,7 @@ from planner_core import CORE_VERSION
 from planner_core.clusters.load import ClusterLoad
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, FindingGroup, finding_groups
+from planner_core.names import Role
 from planner_core.provenance import Explanation
 from planner_core.sizing.placement import (
     Allocation,
@@ -23,7 +24,7 @@ from planner_core.sizing.placement import (
     PlannedResult,
 )
 from planner_core.sizing.structure_answer import StructureAnswer, structure_answer, structure_json
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.wire import Answer, Hidden, Omittable

@@ -12,6 +12,7 @@ from pydantic import Field, computed_field
 from planner_core import names
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding, finding, in_order
+from planner_core.names import Role
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
@@ -59,7 +60,7 @@ from planner_core.running.steps import (
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.levels import sizing_level
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.tables import source as _source
 from planner_core.texts.outputs import render_output
 from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST

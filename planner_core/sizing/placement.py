@@ -19,9 +19,10 @@ from planner_core import tables
 from planner_core.document.model import CouplingFacility
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
+from planner_core.names import PlacedRole
 from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.other_structures import OtherResult
-from planner_core.sizing.structure_result import PlacedRole, Placement, StructureResult
+from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import Mib, bytes_to_kib_ceil, format_mib
 from planner_core.wire import Answer, Hidden, Omittable
 

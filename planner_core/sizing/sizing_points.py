@@ -21,9 +21,9 @@ from pydantic import Field
 
 from planner_core.contracts.fits import Estimate
 from planner_core.errors import PlannerError
+from planner_core.names import Role
 from planner_core.sizing.linear_bounds import Band, NotDetermined
 from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, unexplained
-from planner_core.sizing.structure_result import Role
 from planner_core.sizing.structure_size import model_constant, storage_increment_bytes
 from planner_core.units import PAGE_4K, format_size
 from planner_core.wire import Answer

@@ -16,15 +16,14 @@ from pydantic import (
 
 from planner_core.document.model import OtherStructure
 from planner_core.document.types import Duplex, DuplexSite
+from planner_core.names import PlacedRole, Role
 from planner_core.sizing.depth_advice import DepthAdvice
 from planner_core.sizing.other_structures import other_results
 from planner_core.sizing.structure_result import (
     Db2Need,
     Load,
     OffloadStep,
-    PlacedRole,
     Placement,
-    Role,
     SmdsNeed,
     StructureResult,
     offload_steps,

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from planner_core.document.model import Admin, Structure, System
 from planner_core.document.types import Duplex, DuplexSite
+from planner_core.names import Role
 from planner_core.sizing.admin_structure import AdminNeed
 from planner_core.sizing.demand import Demand, QueueDemand, Units
 from planner_core.sizing.depth_advice import DepthAdvice
@@ -24,9 +25,6 @@ from planner_core.sizing.target import Target
 from planner_core.units import ceil_div
 from planner_core.wire import Answer
 
-Role = Literal["admin", "application", "system"]
-PlacedRole = Role | Literal["other"]
-"""The role of a structure in a coupling facility: `other` is not of the group."""
 _PERCENT = 100
 
 

@@ -22,9 +22,9 @@ from planner_core import names
 from planner_core.bounds import check_lines, first_problems
 from planner_core.errors import FieldProblem, InputInvalid, SizeSyntax
 from planner_core.limits import limit
+from planner_core.names import Role
 from planner_core.sizing.levels import listed
 from planner_core.sizing.sizing_points import Origin, SizingPoint, point_problems
-from planner_core.sizing.structure_result import Role
 from planner_core.texts.console import LineProblem
 from planner_core.texts.mqsc.displays import CfStatus, read_mq
 from planner_core.texts.xcf.displays import (

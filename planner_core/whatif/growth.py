@@ -17,12 +17,13 @@ from planner_core.document.model import Admin, CouplingFacility, Growth, PlanDoc
 from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
+from planner_core.names import Role
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult, Purpose
 from planner_core.questions import Absent, Label, ListOf, Metavar, Number, Question, Whole
 from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.levels import lowest_level
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary, bundles_in, published_curves
 from planner_core.texts.outputs import render_output
 from planner_core.texts.tables import table_lines

@@ -19,6 +19,7 @@ from planner_core.checks.placement import check_allocation, other_orders
 from planner_core.document.model import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
+from planner_core.names import PlacedRole
 from planner_core.plan.known_structures import allocation_group
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.other_structures import OtherResult
@@ -43,7 +44,7 @@ from planner_core.sizing.placement import (
     question,
     second_choice,
 )
-from planner_core.sizing.structure_result import PlacedRole, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.tables import table_lines
 from planner_core.units import MIB, Mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS

@@ -16,6 +16,7 @@ from pydantic import Field, PlainSerializer
 from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding, finding, in_order
+from planner_core.names import Role
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
@@ -30,7 +31,7 @@ from planner_core.sizing.placement import (
     PlannedResult,
 )
 from planner_core.sizing.structure_answer import structure_answer
-from planner_core.sizing.structure_result import Role, StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, CurveSummary
 from planner_core.texts.outputs import render_output
 from planner_core.units import Mib, bytes_to_kib_ceil

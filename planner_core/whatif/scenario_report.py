@@ -11,10 +11,10 @@ from pydantic import Field, computed_field
 from planner_core import tables
 from planner_core.errors import OutOfRange
 from planner_core.findings import Finding, Severity, finding
+from planner_core.names import Role
 from planner_core.provenance import Basis
 from planner_core.running.steps import CommandStep
 from planner_core.sizing.placement import PlacementRule
-from planner_core.sizing.structure_result import Role
 from planner_core.whatif.changes import ScenarioChange
 from planner_core.whatif.scenario import (
     FIGURES,

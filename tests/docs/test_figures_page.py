@@ -56,7 +56,7 @@ def test_profiles_on_the_assumptions_page_match_the_published_curves() -> None:
 
 
 def _rows_on_costs() -> list[list[str]]:
-    return rows(section(ASSUMPTIONS, "Separate costs of entries and elements"))
+    return list(rows(section(ASSUMPTIONS, "Separate costs of entries and elements")))
 
 
 LEVELS = {"14": 14, "17 to 24": 24, "25": 25}

@@ -29,6 +29,7 @@ SECTIONS = {
     "System": ("system", "/system"),
     "Policy": ("policy", "/policy"),
     "CouplingFacility": ("coupling_facilities", "/coupling_facilities/0"),
+    "OtherStructure": ("other_structures", "/other_structures/0"),
     "Structure": ("structures", "/structures/0"),
     "Scm": ("structures scm", "/structures/0/scm"),
     "Offload": ("structures offload", "/structures/0/offload"),
@@ -113,6 +114,8 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
     if pointer.startswith("/clusters"):
         instance = {"queue_manager": "NEWYORK", "channels": [{}]}
         plan["clusters"] = [{"name": "C", "queue": "Q", "rate_per_s": 1, "instances": [instance]}]
+    if pointer == "/other_structures/0":
+        plan["other_structures"] = [{"name": "DSNDB0A_LOCK1", "size": "1T"}]
     if pointer == "/acknowledged/0":
         plan["acknowledged"] = [{"code": "DSGROUP_MISSING", "reason": "agreed"}]
     if key in {"put_rate_per_s", "outage_minutes", "backlog"} and value is not None:

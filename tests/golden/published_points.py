@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from planner_core.names import Role
 from planner_core.sizing.sizing_points import SizingPoint
-from planner_core.sizing.structure_result import Role
 from planner_core.units import GIB, KIB, MIB, ceil_div
 from tests.golden.test_table_1_administrative_structure import TABLE_1
 from tests.golden.test_table_2_application_structures import MESSAGE_KB, TABLE_2

@@ -22,7 +22,7 @@ from app.database.engine import database_of
 from app.settings import Settings
 from tests.app.serving.support import PATIENCE_S, Service, serving
 from tests.app.web.support import SQ03
-from tests.forked_on_request import Parent
+from tests.forked_on_request import Parent, parent_of
 
 pytestmark = pytest.mark.soak
 
@@ -42,8 +42,9 @@ def services(parent: Parent, settings: Settings, tmp_path: Path) -> Iterator[tup
     environment = {"CFPLAN_DATA_DIR": str(settings.data_dir), "CFPLAN_DATABASE_URL": settings.database_url}
     (tmp_path / "second").mkdir()
     with (
+        parent_of("tests.app.serving.service") as other_parent,  # a parent has one child at a time
         serving(parent, tmp_path, "--workers", "2", environment=environment) as first,
-        serving(parent, tmp_path / "second", "--workers", "2", environment=environment) as second,
+        serving(other_parent, tmp_path / "second", "--workers", "2", environment=environment) as second,
     ):
         yield first, second
 

@@ -18,6 +18,7 @@ FULL: dict[str, Any] = {
     **copy.deepcopy(COMPLETE),
     "queue_managers": ["QM01", "QM02"],
     "curve": "published",
+    "separate_costs": "assumed",
     "growth": {"percent_per_year": 10, "years": 2},
     "headroom_percent": 10,
     "target_usage_percent": 75,
@@ -26,6 +27,13 @@ FULL: dict[str, Any] = {
     "system": {**GIVEN, "include": True, "shared_channels": 500, "group_ur_messages": 1000},
     "policy": {"name": "POLICY1", "job": True, "replace": False},
 }
+FULL["db2_group"] = "DSNDB0A"
+FULL["other_structures"] = [
+    {
+        "name": "DSNDB0A_LOCK1", "size": "1G", "initsize": "512M", "allocated": "512M", "preflist": ["CF01"], "exclist": ["OTHER"],
+        "duplex": "ALLOWED", "duplex_site": "ANYSITE", "enforce_order": False,
+    }
+]  # fmt: skip
 FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True, occupied="1G", scm="16G")
 FULL["structures"][0].update(
     GIVEN, initsize="512M", size="1G", cflevel=5, recover=True, cfconlos="ASQMGR", recauto=True, minsize="256M", entry_to_element_ratio=[1, 6],
