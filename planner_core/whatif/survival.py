@@ -45,17 +45,17 @@ from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, elements_for, model_constant
 from planner_core.texts.tables import table_lines
-from planner_core.units import floor_fraction
+from planner_core.units import KIB, floor_fraction
 from planner_core.whatif.filling_up import only_structure, parts_of, structure_of
 from planner_core.whatif.survival_model import (
     LONGEST_MINUTES,
     MINUTES_PER_DAY,
-    Estimate,
     FillTimes,
     Growing,
     ObservedDay,
     Pools,
     Slot,
+    SurvivalEstimate,
     fill_times,
     outages_per_interval,
     phases_of,
@@ -114,7 +114,7 @@ class SurvivalQuestion(Explained):
     )
     growth_percent_per_year: Annotated[
         Decimal | Absent,
-        Number(lowest=-90, highest=1000),
+        Number(lowest=-99, highest=1000),
         Metavar("P"),
         Label("Growth of puts", "% a year", "If empty, from the forecast of the structure."),
     ] = Field(
@@ -698,7 +698,7 @@ class _Survival:
         if self.asked.at == "allocated":
             return None
         size = sizes.initsize_bytes if self.asked.at == "initsize" else sizes.size_bytes
-        return size // 1024
+        return size // KIB
 
     def _basis(self) -> SurvivalBasis:
         days = self.days.days
@@ -912,7 +912,7 @@ def _longest(times: FillTimes) -> tuple[SurvivedOutage, ...]:
     return tuple(found)
 
 
-def _point(minutes: float, found: Estimate) -> SurvivalPoint:
+def _point(minutes: float, found: SurvivalEstimate) -> SurvivalPoint:
     # Rounded so that neither a probability below 1 nor its bounds become certain.
     return SurvivalPoint(
         minutes,
