@@ -19,6 +19,7 @@ from pydantic import Field
 
 from planner_core import names
 from planner_core.errors import OutOfRange
+from planner_core.findings import Finding
 from planner_core.limits import limit
 from planner_core.sizing.admin_structure import entries_required
 from planner_core.sizing.sizing_points import (
@@ -112,6 +113,7 @@ class SizingAdvice(Answer):
         tuple[ExpectedInterval, ...], Field(description="If rounding is the only deviation of the answers.")
     ]
     text: Annotated[str, Field(description="The list as text, to take to z/OSMF.")]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

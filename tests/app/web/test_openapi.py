@@ -308,6 +308,7 @@ def address_of(path: str) -> str:
     for parameter, value in there.items():
         path = path.replace("{" + parameter + "}", value)
     asked = {"/queue": "?name=ORDERS.IN", "/scenarios/compare": "?of=more-trade", "/api/v1/search": "?q=A"}
+    asked |= dict.fromkeys(("/sizing-points/fit", "/sizing-points/advice"), "?cfcc_level=26")
     return path + "".join(query for end, query in asked.items() if path.endswith(end))
 
 
