@@ -535,7 +535,7 @@ class _Survival:
         if self.measured is None or not any(hour.puts is not None for hour in self.measured.hours):
             return _Days(
                 not_answered=f"No puts to queues of {self.structure.name} of {self.document.qsg} were measured. Upload "
-                "SMF 115-216 or 116 records, or give the puts of typical days."
+                "SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         by_day: dict[date, dict[int, MeasuredHour]] = {}
         for hour in self.measured.hours:
@@ -555,7 +555,7 @@ class _Survival:
         if len(days) < least:
             reason = (
                 f"Only {len(days)} whole days of puts to {self.structure.name} were measured; {least} are needed. Upload "
-                "more SMF 115-216 or 116 records, or give the puts of typical days."
+                "more SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         elif len(weekdays := {each.day.weekday() for each in days if each.day is not None}) < 7:  # noqa: PLR2004 - a week
             missing = ", ".join(_WEEKDAYS[each] for each in range(7) if each not in weekdays)
@@ -817,7 +817,7 @@ class _Survival:
         if self.growth.source == "none":
             yield finding(
                 "SURVIVAL_GROWTH_NOT_KNOWN",
-                f"{name} has no forecast with a growth, and none is given: puts are assumed not to grow.",
+                f"No growth is given, and no forecast of {name} has one: puts are assumed not to grow.",
                 field=f"{at}/queues",
                 structure=name,
             )
