@@ -952,8 +952,8 @@ def _sentences(found: Survival) -> Iterator[str]:
         when = f"on a random day from {basis.quarter_first_day} to {basis.quarter_last_day}"
     bounds = f" ({found.confidence_percent} % interval {asked.bounds})" if asked.bounds else ""
     yield (
-        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the structure does not "
-        f"become full with a probability of {percent(asked.probability)}{bounds}."
+        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the probability "
+        f"that the structure does not become full is {percent(asked.probability)}{bounds}."
     )
     if found.with_offload is not None and found.without_offload is not None:
         other = found.without_offload.asked
