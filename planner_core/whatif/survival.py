@@ -534,7 +534,7 @@ class _Survival:
         if self.measured is None or not any(hour.puts is not None for hour in self.measured.hours):
             return _Days(
                 not_answered=f"No puts to queues of {self.structure.name} of {self.document.qsg} were measured. Upload "
-                "SMF 115-216 or 116 records, or give the puts of typical days."
+                "SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         by_day: dict[date, dict[int, MeasuredHour]] = {}
         for hour in self.measured.hours:
@@ -553,7 +553,7 @@ class _Survival:
         if len(days) < least:
             reason = (
                 f"Only {len(days)} whole days of puts to {self.structure.name} were measured; {least} are needed. Upload "
-                "more SMF 115-216 or 116 records, or give the puts of typical days."
+                "more SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         elif len(weekdays := {each.day.weekday() for each in days if each.day is not None}) < 7:  # noqa: PLR2004 - a week
             missing = ", ".join(_WEEKDAYS[each] for each in range(7) if each not in weekdays)
@@ -815,7 +815,7 @@ class _Survival:
         if self.growth.source == "none":
             yield finding(
                 "SURVIVAL_GROWTH_NOT_KNOWN",
-                f"{name} has no forecast with a growth, and none is given: puts are assumed not to grow.",
+                f"No growth is given, and no forecast of {name} has one: puts are assumed not to grow.",
                 field=f"{at}/queues",
                 structure=name,
             )
@@ -949,8 +949,8 @@ def _sentences(found: Survival) -> Iterator[str]:
         when = f"on a random day from {basis.quarter_first_day} to {basis.quarter_last_day}"
     bounds = f" ({found.confidence_percent} % interval {requested.bounds})" if requested.bounds else ""
     yield (
-        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the structure does not "
-        f"become full with a probability of {percent(requested.probability)}{bounds}."
+        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the probability "
+        f"that the structure does not become full is {percent(requested.probability)}{bounds}."
     )
     if found.with_offload is not None and found.without_offload is not None:
         other = found.without_offload.requested
