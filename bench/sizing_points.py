@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 
-from planner_core.sizing.sizing_advice import Advice, advise
+from planner_core.sizing.sizing_advice import SizingAdvice, advise
 from planner_core.sizing.sizing_points import Origin, PointsFit, SizingPoint, fit_points
 from planner_core.sizing.structure_size import storage_increment_bytes
 from planner_core.units import MIB, ceil_fraction, round_up
@@ -64,7 +64,7 @@ CASES = (
 
 
 @cache
-def _advised(cfcc_level: int) -> Advice:
+def _advised(cfcc_level: int) -> SizingAdvice:
     return advise([], cfcc_level=cfcc_level)
 
 

@@ -31,7 +31,7 @@ from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.names import Role
 from planner_core.sizing.fitted import fit_of_answers
-from planner_core.sizing.sizing_advice import Advice, advise
+from planner_core.sizing.sizing_advice import SizingAdvice, advise
 from planner_core.sizing.sizing_points import (
     Kind,
     Origin,
@@ -305,7 +305,7 @@ def fit_and_save(session: Session, cfcc_level: int, kind: Kind) -> FitOfPoints:
     return save(session, cfcc_level, kind) if kind == "application" and found.state == FITTED else found
 
 
-def advice(session: Session, cfcc_level: int, kind: Kind) -> Advice:
+def advice(session: Session, cfcc_level: int, kind: Kind) -> SizingAdvice:
     """Return the sizings to run next for a CFCC level, which need no stored points."""
     return advise(points_of(session, cfcc_level, kind), cfcc_level=cfcc_level, kind=kind)
 

@@ -17,7 +17,7 @@ from app.web.openapi import problems
 from app.web.paging import PageParameters
 from planner_core.bounds import first_problems
 from planner_core.errors import FieldProblem, InputInvalid
-from planner_core.sizing.sizing_advice import Advice
+from planner_core.sizing.sizing_advice import SizingAdvice
 from planner_core.sizing.sizing_points import Kind
 from planner_core.texts.sizing_answers import (
     HIGHEST_LEVEL,
@@ -147,7 +147,7 @@ def save_fit(session: SessionDep, cfcc_level: Level, kind: StructureKind = "appl
 
 
 @router.get("/sizing-points/advice", summary="List the sizings to run next", responses=problems(422))
-def read_advice(session: SessionDep, cfcc_level: Level, kind: StructureKind = "application") -> Advice:
+def read_advice(session: SessionDep, cfcc_level: Level, kind: StructureKind = "application") -> SizingAdvice:
     """Return the sizings that narrow the intervals of the fit most, also as a text."""
     return points.advice(session, cfcc_level, kind)
 

@@ -30,7 +30,7 @@ from app.web.forms import FormField, filled, read_pairs
 from app.web.rendering import Page, render, root_path
 from app.web.tables import ListView
 from planner_core.errors import InputInvalid, PlannerError
-from planner_core.sizing.sizing_advice import Advice
+from planner_core.sizing.sizing_advice import SizingAdvice
 from planner_core.sizing.sizing_points import Kind
 from planner_core.texts.sizing_answers import (
     COLUMNS,
@@ -126,7 +126,7 @@ class PointsFitPage(Page):
     fit: Annotated[Fit, "The fit in the form of fitted curves"]
     charts: Annotated[ZoomedChart | None, "The distance of each point from the curve"]
     lines: Annotated[tuple[PointLine, ...], "The points, compared with the line"]
-    advice: Annotated[Advice, "The sizings to run next"]
+    advice: Annotated[SizingAdvice, "The sizings to run next"]
     current: Annotated[Fit | None, "The current curve of these points; None if there is none"]
     can_save: Annotated[bool, "Whether the fit can be stored as a curve"]
     query: Annotated[str, "The parameters of this page"]

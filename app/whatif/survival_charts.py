@@ -38,7 +38,7 @@ def survival_chart(found: Survival) -> Chart | None:
         if bounds
         else (),
         lines=tuple(lines),
-        marks=(Mark(found.minutes, f"{found.minutes:g} min"),),
+        marks=(Mark(found.minutes, f"{found.minutes:g} min", is_label_low=True),),
         origin=Origin(found.cfrm_name, _period(found), "survival calculated by cfplan"),
         height=240,
     )

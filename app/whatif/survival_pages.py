@@ -93,7 +93,7 @@ def outlasting(request: Request, session: SessionDep, name: str, number: str, st
         cfrm_name=cfrm_structure_name(qsg_name=plan.qsg, cfstruct_name=structure),
         form=form,
         days=typed,
-        days_error=next((each.error for each in form.wrong if each.name.startswith("day-")), ""),
+        days_error=form["days"].error,
         found=found,
         chart=survival_chart(found) if found else None,
         rows=_rows(found) if found else (),
@@ -119,9 +119,16 @@ def _read(given: Mapping[str, str], days: str, structure: str) -> QuestionForm[S
         SurvivalQuestion, {**given, **texts}, fields, structure=structure, most_kept=LONGEST_DAY
     )
     if len(lines) > MOST_DAYS:
-        field = replace(form[f"day-{len(lines)}"], error=f"Enter at most {MOST_DAYS} days.")
-        form = replace(form, fields={**form.fields, field.name: field}, question=None)
-    return form
+        return _with_days(replace(form, question=None), days, f"Enter at most {MOST_DAYS} days.")
+    wrong = next((name for name in texts if form[name].error), "")
+    return _with_days(form, days, f"Day {wrong.removeprefix('day-')}: {form[wrong].error}" if wrong else "")
+
+
+def _with_days(form: QuestionForm[SurvivalQuestion], days: str, error: str) -> QuestionForm[SurvivalQuestion]:
+    """Return the form with one field for all days, as the page shows them."""
+    fields = {name: field for name, field in form.fields.items() if not name.startswith("day-")}
+    fields["days"] = FormField("days", "Puts of typical days", value=days, error=error)
+    return replace(form, fields=fields)
 
 
 def _with_problems(
@@ -130,7 +137,7 @@ def _with_problems(
     """Return the form with the problems that the core found."""
     fields = dict(form.fields)
     for problem in error.problems:
-        name = "day-1" if problem.field == "day" else problem.field
+        name = "days" if problem.field == "day" else problem.field
         if name in fields:
             message = f"{problem.message[:1].upper()}{problem.message[1:]}."
             fields[name] = replace(fields[name], error=message)

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class Bounds:
     """Bounds of a linear function: low <= row x unknowns <= high."""
 
     row: tuple[Fraction, ...]
@@ -46,7 +46,7 @@ class NotDetermined(ArithmeticError):
     """The rows of the bands leave some unknown free."""
 
 
-def check_determined(bands: Sequence[Band]) -> None:
+def check_determined(bands: Sequence[Bounds]) -> None:
     """Check that the rows of the bands leave no unknown free.
 
     Raises:
@@ -55,7 +55,7 @@ def check_determined(bands: Sequence[Band]) -> None:
     _independent(list(_constraints(bands, None)), len(bands[0].row))
 
 
-def least_excess(bands: Sequence[Band], *, fixed: Sequence[Band] = ()) -> Excess:
+def least_excess(bands: Sequence[Bounds], *, fixed: Sequence[Bounds] = ()) -> Excess:
     """Return the least number by which every band must be widened on both sides; it is negative if they have room.
 
     Bands in `fixed` are not widened; they must not contradict each other.
@@ -66,7 +66,7 @@ def least_excess(bands: Sequence[Band], *, fixed: Sequence[Band] = ()) -> Excess
     return _widened(bands, [Fraction(1)] * len(bands), fixed)
 
 
-def centre(bands: Sequence[Band], *, fixed: Sequence[Band] = ()) -> tuple[Fraction, ...]:
+def centre(bands: Sequence[Bounds], *, fixed: Sequence[Bounds] = ()) -> tuple[Fraction, ...]:
     """Return the unknowns that come least close to a bound, each measured in half widths of its band.
 
     Any distance from the bounds of bands in `fixed` is enough.
@@ -77,7 +77,7 @@ def centre(bands: Sequence[Band], *, fixed: Sequence[Band] = ()) -> tuple[Fracti
     return _widened(bands, [band.half_width for band in bands], fixed).solution
 
 
-def extent(bands: Sequence[Band], direction: Sequence[Fraction]) -> tuple[Fraction, Fraction] | None:
+def extent(bands: Sequence[Bounds], direction: Sequence[Fraction]) -> tuple[Fraction, Fraction] | None:
     """Return the smallest and the largest value of direction x unknowns within all bands; None if there are none.
 
     Raises:
@@ -107,7 +107,7 @@ def _whole(values: Sequence[Fraction]) -> tuple[tuple[int, ...], int]:
     return tuple(value.numerator * (scale // value.denominator) for value in values), scale
 
 
-def _constraints(bands: Sequence[Band], widths: Sequence[Fraction] | None) -> Iterator[_Constraint]:
+def _constraints(bands: Sequence[Bounds], widths: Sequence[Fraction] | None) -> Iterator[_Constraint]:
     for number, band in enumerate(bands):
         width = () if widths is None else (widths[number],)
         # Both sides have the same scale, so that one row is the other one with the opposite sign.
@@ -136,7 +136,7 @@ def _independent(constraints: Sequence[_Constraint], unknowns: int) -> list[int]
     raise NotDetermined
 
 
-def _widened(bands: Sequence[Band], widths: Sequence[Fraction], fixed: Sequence[Band]) -> Excess:
+def _widened(bands: Sequence[Bounds], widths: Sequence[Fraction], fixed: Sequence[Bounds]) -> Excess:
     """Minimize t such that all bands, widened by t x width on both sides, have a solution within the fixed ones."""
     unknowns = len(bands[0].row)
     bands, widths = [*bands, *fixed], [*widths, *(Fraction(0) for _ in fixed)]

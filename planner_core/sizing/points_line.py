@@ -14,7 +14,7 @@ from fractions import Fraction
 from statistics import median
 
 from planner_core.sizing.linear_bounds import (
-    Band,
+    Bounds,
     NotDetermined,
     centre,
     check_determined,
@@ -49,7 +49,7 @@ class PointsContradict(ArithmeticError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FittedLine:
     """The fitted function."""
 
     values: Vector
@@ -59,8 +59,8 @@ class Line:
     """Indices of the points that contradict the others."""
     least_misfit: Fraction
     """How far the function that misses the used points least is outside a band; 0 if one lies within all of them."""
-    _bands: tuple[Band, ...] = field(repr=False)
-    _known: tuple[Band, ...] = field(repr=False, default=())
+    _bands: tuple[Bounds, ...] = field(repr=False)
+    _known: tuple[Bounds, ...] = field(repr=False, default=())
     _covariance: tuple[Vector, ...] = field(repr=False, default=())
     _quantile: Fraction = field(repr=False, default=Fraction(0))
 
@@ -83,7 +83,7 @@ class Line:
         return self.value(aim) - half, self.value(aim) + half
 
 
-def fit_line(bands: Sequence[Band], *, known: Sequence[Band] = (), least_scale: Fraction) -> Line:
+def fit_line(bands: Sequence[Bounds], *, known: Sequence[Bounds] = (), least_scale: Fraction) -> FittedLine:
     """Return the function through bands.
 
     Args:
@@ -108,20 +108,20 @@ def fit_line(bands: Sequence[Band], *, known: Sequence[Band] = (), least_scale: 
         excess = least_excess(kept, fixed=known)
     left_out = tuple(index for index in range(len(bands)) if index not in set(used))
     if excess.value <= 0:
-        return Line(centre(kept, fixed=known), True, left_out, Fraction(0), kept, tuple(known))
+        return FittedLine(centre(kept, fixed=known), True, left_out, Fraction(0), kept, tuple(known))
     degrees = len(kept) - len(kept[0].row)
     if degrees < 1:
         raise PointsContradict
     values, covariance = _least_squares(kept, least_scale)
     quantile = Fraction(student_quantile(0.5 + float(CONFIDENCE) / 2, degrees)).limit_denominator(10**6)
-    return Line(values, False, left_out, excess.value, kept, (), covariance, quantile)
+    return FittedLine(values, False, left_out, excess.value, kept, (), covariance, quantile)
 
 
 def _dot(left: Sequence[int | Fraction], right: Sequence[Fraction]) -> Fraction:
     return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
 
 
-def _middle(band: Band) -> Fraction:
+def _middle(band: Bounds) -> Fraction:
     return (band.low + band.high) / 2
 
 
@@ -151,7 +151,7 @@ def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Vector])
     return [row[size:] for row in rows]
 
 
-def _least_squares(bands: Sequence[Band], least_scale: Fraction) -> tuple[Vector, tuple[Vector, ...]]:
+def _least_squares(bands: Sequence[Bounds], least_scale: Fraction) -> tuple[Vector, tuple[Vector, ...]]:
     """Return the unknowns with the least weighted squares, and their covariance."""
     unknowns = range(len(bands[0].row))
     weights = [1 / max(band.half_width, least_scale) ** 2 for band in bands]
@@ -179,7 +179,7 @@ def _least_squares(bands: Sequence[Band], least_scale: Fraction) -> tuple[Vector
 # The robust step decides only which points are left out, so floats are exact enough.
 
 
-def _agreeing(bands: Sequence[Band], least_scale: float) -> list[int]:
+def _agreeing(bands: Sequence[Bounds], least_scale: float) -> list[int]:
     """Return the points that have weight in a robust fit with Tukey's bisquare."""
     unknowns = len(bands[0].row)
     scales = [max(abs(float(band.row[k])) for band in bands) or 1.0 for k in range(unknowns)]

@@ -102,7 +102,7 @@ class ExpectedInterval(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advice(Answer):
+class SizingAdvice(Answer):
     """The sizings to run next, and the expected effect on the intervals."""
 
     cfcc_level: int
@@ -145,7 +145,7 @@ def advise(
     sizings: int = ADVISED_SIZINGS,
     largest_bytes: int = LARGEST_BYTES,
     vary_size: bool = True,
-) -> Advice:
+) -> SizingAdvice:
     """Return the sizings that narrow the intervals of a fit most, the most useful first.
 
     Args:
@@ -202,7 +202,7 @@ def advise(
     agreeing = known if fit is not None and fit.state == "fitted" else []
     after = fit_points([*agreeing, *(candidate.point for candidate, _ in chosen)])
     expected = tuple(_expected(fit, after))
-    return Advice(
+    return SizingAdvice(
         cfcc_level=cfcc_level,
         kind=kind,
         sizings=advised,

@@ -22,8 +22,8 @@ from pydantic import Field
 from planner_core.contracts.fits import Estimate
 from planner_core.errors import PlannerError
 from planner_core.names import Role
-from planner_core.sizing.linear_bounds import Band, NotDetermined
-from planner_core.sizing.points_line import CONFIDENCE, Line, PointsContradict, fit_line, unexplained
+from planner_core.sizing.linear_bounds import Bounds, NotDetermined
+from planner_core.sizing.points_line import CONFIDENCE, FittedLine, PointsContradict, fit_line, unexplained
 from planner_core.sizing.structure_size import model_constant, storage_increment_bytes
 from planner_core.units import PAGE_4K, format_size
 from planner_core.wire import Answer
@@ -255,7 +255,7 @@ class _Model:
         size = (Fraction(point.size_bytes),) if self.with_size else ()
         return (Fraction(1), *counts, *size)
 
-    def possible(self, largest_bytes: int) -> Iterator[Band]:
+    def possible(self, largest_bytes: int) -> Iterator[Bounds]:
         """Yield the bounds of the unknowns that hold in any case.
 
         No figure is below zero or above the largest structure, an element takes the bytes that it holds at least, and the
@@ -263,14 +263,14 @@ class _Model:
         """
         held = Fraction(model_constant("element_bytes"))
         none, most = Fraction(0), Fraction(largest_bytes)
-        yield Band(self.direction("base"), none, most)
+        yield Bounds(self.direction("base"), none, most)
         if self.splits:
-            yield Band(self.direction("entry"), none, most)
-            yield Band(self.direction("element"), held, most)
+            yield Bounds(self.direction("entry"), none, most)
+            yield Bounds(self.direction("element"), held, most)
         else:
-            yield Band(self.direction("bundle"), Fraction(self.ratio[1], self.ratio[0]) * held, most)
+            yield Bounds(self.direction("bundle"), Fraction(self.ratio[1], self.ratio[0]) * held, most)
         if self.with_size:
-            yield Band(self.direction("size"), none, Fraction(1))
+            yield Bounds(self.direction("size"), none, Fraction(1))
 
     def direction(self, figure: str) -> tuple[Fraction, ...]:
         """Return the linear function of the unknowns that is a figure."""
@@ -295,7 +295,7 @@ class _Fitted:
 
     used: Sequence[int]
     model: _Model
-    line: Line
+    line: FittedLine
 
 
 class _PointsFitter:
@@ -374,9 +374,9 @@ class _PointsFitter:
         self.not_separable.append(together)
         return _Fitted(used, model, self._line(used, model))
 
-    def _line(self, used: Sequence[int], model: _Model) -> Line:
+    def _line(self, used: Sequence[int], model: _Model) -> FittedLine:
         bands = [
-            Band(model.row(self.points[index]), *unrounded_between(self.points[index], self.increment))
+            Bounds(model.row(self.points[index]), *unrounded_between(self.points[index], self.increment))
             for index in used
         ]
         if len(bands) <= model.unknowns:
@@ -538,7 +538,7 @@ class _PointsFitter:
             left_out=left_out,
         )
 
-    def _impossible(self, line: Line, model: _Model) -> str | None:
+    def _impossible(self, line: FittedLine, model: _Model) -> str | None:
         """Return why the figures cannot be true; the figures decide, not their intervals, so that a reader can check it."""
         base, bundle = (line.value(model.direction(name)) for name in ("base", "bundle"))
         held = model_constant("element_bytes")
@@ -580,12 +580,12 @@ def _sort_key(point: SizingPoint) -> tuple[Fraction | int, ...]:
     return (point.initsize_bytes, *point.counts, point.size_bytes, *unrounded_between(point, 0))
 
 
-def _estimate(line: Line, direction: tuple[Fraction, ...], *, digits: int = 3) -> Estimate:
+def _estimate(line: FittedLine, direction: tuple[Fraction, ...], *, digits: int = 3) -> Estimate:
     low, high = line.interval(direction)
     return Estimate(*(round(float(each), digits) for each in (line.value(direction), low, high)))
 
 
-def _is_within(line: Line, direction: tuple[Fraction, ...], share: Fraction) -> bool:
+def _is_within(line: FittedLine, direction: tuple[Fraction, ...], share: Fraction) -> bool:
     """Return whether the points alone determine a figure to within a share of it."""
     low, high = line.interval(direction, of_points_only=True)
     return (high - low) / 2 <= share * abs(line.value(direction))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner_core.sizing.linear_bounds import Band, least_excess
+from planner_core.sizing.linear_bounds import Bounds, least_excess
 from planner_core.sizing.sizing_points import PointsFit, SizingPoint, fit_points, unrounded_between
 from planner_core.sizing.structure_size import published_curve, storage_increment_bytes
 from planner_core.units import KIB, MIB
@@ -47,7 +47,7 @@ def _conflict(points: list[SizingPoint]) -> tuple[float, list[float]]:
     """Return how far the best line misses a point beyond rounding [KiB], and the entries of the points that conflict."""
     increment = storage_increment_bytes(cfcc_level=points[0].cfcc_level)
     bands = [
-        Band((point.counts[0] ** 0, point.counts[0]), *unrounded_between(point, increment))
+        Bounds((point.counts[0] ** 0, point.counts[0]), *unrounded_between(point, increment))
         for point in points
     ]
     found = least_excess(bands)

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.sizing.linear_bounds import Band, NotDetermined, centre, extent, least_excess
+from planner_core.sizing.linear_bounds import Bounds, NotDetermined, centre, extent, least_excess
 from planner_core.sizing.points_line import solve_exactly
 
 
-def _band(row: Sequence[int | Fraction], low: Fraction | int, high: Fraction | int) -> Band:
-    return Band(tuple(map(Fraction, row)), Fraction(low), Fraction(high))
+def _band(row: Sequence[int | Fraction], low: Fraction | int, high: Fraction | int) -> Bounds:
+    return Bounds(tuple(map(Fraction, row)), Fraction(low), Fraction(high))
 
 
 def _value(row: tuple[Fraction, ...], unknowns: tuple[Fraction, ...]) -> Fraction:
     return sum((a * b for a, b in zip(row, unknowns, strict=True)), Fraction(0))
 
 
-def _vertices(bands: list[Band]) -> list[tuple[Fraction, ...]]:
+def _vertices(bands: list[Bounds]) -> list[tuple[Fraction, ...]]:
     """Return the corners of the set within all bands, by trying every pair of bounds."""
     found = []
     for chosen in combinations(bands, len(bands[0].row)):
@@ -47,7 +47,7 @@ _BANDS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(bands=_BANDS, direction=st.tuples(_NUMBERS, _NUMBERS))
-def test_extent_is_that_of_the_corners(bands: list[Band], direction: tuple[Fraction, Fraction]) -> None:
+def test_extent_is_that_of_the_corners(bands: list[Bounds], direction: tuple[Fraction, Fraction]) -> None:
     try:
         found = extent(bands, direction)
     except NotDetermined:
@@ -59,7 +59,7 @@ def test_extent_is_that_of_the_corners(bands: list[Band], direction: tuple[Fract
 
 @settings(max_examples=100, deadline=None)
 @given(bands=_BANDS)
-def test_bands_widened_by_the_least_excess_just_leave_a_solution(bands: list[Band]) -> None:
+def test_bands_widened_by_the_least_excess_just_leave_a_solution(bands: list[Bounds]) -> None:
     try:
         excess = least_excess(bands)
     except NotDetermined:
@@ -74,7 +74,7 @@ def test_bands_widened_by_the_least_excess_just_leave_a_solution(bands: list[Ban
 
 @settings(max_examples=100, deadline=None)
 @given(bands=_BANDS)
-def test_centre_lies_within_all_bands_that_have_a_common_solution(bands: list[Band]) -> None:
+def test_centre_lies_within_all_bands_that_have_a_common_solution(bands: list[Bounds]) -> None:
     bands = [band for band in bands if band.half_width]
     try:
         if not bands or least_excess(bands).value > 0:

@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import pytest
 
-from planner_core.sizing.linear_bounds import Band, NotDetermined
+from planner_core.sizing.linear_bounds import Bounds, NotDetermined
 from planner_core.sizing.points_line import PointsContradict, fit_line, student_quantile
 
 HALF = Fraction(1, 2)
 
 
-def _bands(sizes: list[float]) -> list[Band]:
+def _bands(sizes: list[float]) -> list[Bounds]:
     """Return points at 0, 1, 2 and so on, each rounded up to a whole number."""
     return [
-        Band((Fraction(1), Fraction(n)), Fraction(str(size)) - 1, Fraction(str(size)))
+        Bounds((Fraction(1), Fraction(n)), Fraction(str(size)) - 1, Fraction(str(size)))
         for n, size in enumerate(sizes)
     ]
 
@@ -55,7 +55,7 @@ def test_points_of_two_lines_contradict() -> None:
 
 def test_same_row_everywhere_is_not_determined() -> None:
     with pytest.raises(NotDetermined):
-        fit_line([Band((Fraction(1), Fraction(5)), Fraction(0), Fraction(1))] * 4, least_scale=HALF)
+        fit_line([Bounds((Fraction(1), Fraction(5)), Fraction(0), Fraction(1))] * 4, least_scale=HALF)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from planner_core.errors import OutOfRange
-from planner_core.sizing.sizing_advice import Advice, advise
+from planner_core.sizing.sizing_advice import SizingAdvice, advise
 from planner_core.sizing.sizing_points import Kind, SizingPoint, fit_points
 from planner_core.sizing.structure_size import published_curve
 from planner_core.units import MIB
 
 
-def _answers(advice: Advice) -> list[SizingPoint]:
+def _answers(advice: SizingAdvice) -> list[SizingPoint]:
     """Return the answers that the advice expects."""
     return [
         SizingPoint(

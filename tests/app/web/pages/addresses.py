@@ -51,7 +51,6 @@ PAGES: Mapping[str, int] = {
     "/cf-levels": 200,
     "/sizing-points": 200,
     "/sizing-points/add": 200,
-    "/sizing-points/fit": 404,
     "/nights": 200,
     "/events/simulate": 200,
     "/events/read": 200,

@@ -194,7 +194,7 @@ def test_page_takes_one_day_from_each_line(measured: tuple[FastAPI, Path]) -> No
 @pytest.mark.parametrize(
     ("query", "field", "words"),
     [
-        ("days=1%202%203", "days-error", "Must have 24"),
+        ("days=1%202%203", "days-error", "Day 1: Must have 24"),
         ("days=" + "%0A".join(["1%20" * 24] * 8), "days-error", "Enter at most 7 days."),
         ("message_bytes=100", "message_bytes-error", "Applies only to puts"),
         ("minutes=-1", "minutes-error", "Must be between 0 and 10080."),
@@ -210,6 +210,7 @@ def test_page_shows_an_error_at_its_field(
     shown = read(answer.text)
     if field:
         assert words in next(each for each in shown.all("p") if each.attributes.get("id") == field).text
+        assert f'href="#{field.removesuffix("-error")}"' in answer.text
     assert words in shown.text
 
 
