@@ -645,7 +645,7 @@ class _Survival:
         return replace(
             found,
             sentences=tuple(_sentences(found, is_fill_known=self.days.is_fill_known)),
-            findings=in_order([*said, *self._findings(found)]),
+            findings=in_order([*said, *self._findings()]),
             explanations=explanations,
         )
 
