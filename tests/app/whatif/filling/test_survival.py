@@ -157,7 +157,7 @@ def test_command_without_a_database_says_that_nothing_was_measured(
     assert "No puts to queues of APP1 of SQ03 were measured" in capsys.readouterr().out
     assert not (tmp_path / "none" / "cfplan.db").exists()
     assert main(["whatif", "survival", str(path), "--day", " ".join(["1000"] * 24)]) == 0
-    assert "with a probability of 100 %" in capsys.readouterr().out
+    assert "does not become full is 100 %" in capsys.readouterr().out
 
 
 def test_rest_names_parameters_that_are_wrong(app: FastAPI) -> None:
