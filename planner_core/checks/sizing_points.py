@@ -27,7 +27,7 @@ def check_points_fit(fit: PointsFit) -> Iterator[Finding]:
         reason = f" {fit.reason.rstrip('.')}." if fit.reason else ""
         yield finding(
             "SIZING_POINTS_WITHOUT_CURVE",
-            f"The points at CFCC level {fit.cfcc_level} give no curve: {why}.{reason} Add the sizings that the grid advisor lists.",
+            f"The points at CFCC level {fit.cfcc_level} give no curve: {why}.{reason} Add the sizings that the advice lists.",
         )
     for each in fit.not_separable:
         figures = listed([FIGURES.get(name, name) for name in each.figures])
