@@ -243,7 +243,11 @@ def fit(session: Session, cfcc_level: int, kind: Kind) -> FitOfPoints:
 def fit_of(points: Sequence[SizingPoint]) -> FitOfPoints:
     """Return the fit of points that belong together."""
     found = fit_points(points)
-    findings = tuple(check_points_fit(found))
+    labels = [
+        each.label if isinstance(each, Point) else f"point {place}"
+        for place, each in enumerate(points, start=1)
+    ]
+    findings = tuple(check_points_fit(found, points, labels=labels))
     return copied(FitOfPoints, found, points=len(points), sources=source_words(points), findings=findings)
 
 

@@ -644,7 +644,7 @@ class _Survival:
             explanations = {"/probability": self._explain(times[0] or times[1])}
         return replace(
             found,
-            sentences=tuple(_sentences(found)),
+            sentences=tuple(_sentences(found, is_fill_known=self.days.is_fill_known)),
             findings=in_order([*said, *self._findings()]),
             explanations=explanations,
         )
@@ -937,7 +937,7 @@ def _grid(asked: float, last: float) -> tuple[float, ...]:
     return tuple(sorted({*(float(step * number) for number in range(count + 1)), asked}))
 
 
-def _sentences(found: Survival) -> Iterator[str]:
+def _sentences(found: Survival, *, is_fill_known: bool) -> Iterator[str]:
     """Yield the answer in words for a manager."""
     name, curve, basis = found.cfrm_name, found.curve, found.basis
     if curve is None:
@@ -955,6 +955,10 @@ def _sentences(found: Survival) -> Iterator[str]:
     if found.with_offload is not None and found.without_offload is not None:
         other = found.without_offload.requested
         yield f"Without offloading message data, it would be {percent(other.probability)}."
+        if other.probability < requested.probability:
+            yield "With it, the shared message data sets, or Db2, need space for this data, which is not checked here."
+    if not is_fill_known:
+        yield "The structure is assumed to be empty when the outage begins, so the true probability may be lower."
     sure = next((each for each in curve.longest if each.percent == 95), None)  # noqa: PLR2004 - one of _SHARES
     if sure is not None:
         length = "more than seven days" if sure.minutes is None else f"{sure.minutes:g} minutes"

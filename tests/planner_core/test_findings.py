@@ -730,6 +730,7 @@ ASKED_APART = {
     "CURVE_CANNOT_SUPPORT_PLAN",
     "FITTED_CURVE_IN_USE",
     "FITTED_CURVE_OF_OTHER_LEVEL",
+    "FITTED_CURVE_SMALLER",
 }
 """Codes that only questions about single structures raise, and codes on fitted curves (test_fitted.py)."""
 TESTS = Path(__file__).parents[1]
