@@ -48,9 +48,9 @@ def check_points_fit(
             f"The points do not separate {figures}. {each.why} {each.used}".rstrip(),
         )
     left_out: dict[str, list[PointResidual]] = {}
-    for each in fit.residuals:
-        if each.left_out:
-            left_out.setdefault(each.left_out, []).append(each)
+    for residual in fit.residuals:
+        if residual.left_out:
+            left_out.setdefault(residual.left_out, []).append(residual)
     for why, those in left_out.items():
         count = "1 point is" if len(those) == 1 else f"{len(those)} points are"
         yield finding("SIZING_POINTS_LEFT_OUT", f"{count} not in the fit. {why} {_listed(those, named)}")
