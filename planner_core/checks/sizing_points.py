@@ -39,7 +39,7 @@ def check_points_fit(
         reason = f" {fit.reason.rstrip('.')}." if fit.reason else ""
         yield finding(
             "SIZING_POINTS_WITHOUT_CURVE",
-            f"The points at CFCC level {fit.cfcc_level} give no curve: {why}.{reason} Add the sizings that the grid advisor lists.",
+            f"The points at CFCC level {fit.cfcc_level} give no curve: {why}.{reason} Add the sizings that the advice lists.",
         )
     for each in fit.not_separable:
         figures = listed([FIGURES.get(name, name) for name in each.figures])
@@ -54,7 +54,7 @@ def check_points_fit(
     for why, those in left_out.items():
         count = "1 point is" if len(those) == 1 else f"{len(those)} points are"
         yield finding("SIZING_POINTS_LEFT_OUT", f"{count} not in the fit. {why} {_listed(those, named)}")
-    used = [each for each in fit.residuals if each.left_out is None]
+    used = [residual for residual in fit.residuals if residual.left_out is None]
     if fit.method == "least_squares" and used:
         farthest = max(used, key=lambda each: each.beyond_rounding_bytes)
         yield finding(

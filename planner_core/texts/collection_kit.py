@@ -247,8 +247,8 @@ def _findings(question: CollectionKitQuestion, statements: Sequence[KitStatement
     recalled = list(dict.fromkeys(each.statement for each in statements if each.source is None))
     yield finding(
         "COLLECTION_KIT_TO_VERIFY",
-        f"{len(recalled)} different statements of the kit are from memory, because no published text of them was read. They are marked "
-        "'To verify' in the texts: compare them with the manuals of your release before you use them.",
+        f"{len(recalled)} statements of the kit were not checked against a published text. They are marked 'To verify': compare them with "
+        "the manuals of your release before you use them.",
     )
     if is_interval_long(question.interval * 60):
         yield interval_long("The kit sets an interval of", question.interval)

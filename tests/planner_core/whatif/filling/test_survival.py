@@ -358,6 +358,6 @@ def test_answer_for_a_manager_names_the_space_that_offload_needs() -> None:
         found = answer(measured(14), days=(puts,), message_bytes=size, minutes=Decimal(60))
         assert found.with_offload is not None
         assert found.without_offload is not None
-        has_gained = found.with_offload.asked.probability > found.without_offload.asked.probability
+        has_gained = found.with_offload.requested.probability > found.without_offload.requested.probability
         assert has_gained is gains
         assert ("or Db2, need space for this data" in "\n".join(found.sentences)) is gains
