@@ -245,6 +245,8 @@ class HealthFigures(Answer):
             count = f"{self.above_good} of {_intervals(self.intervals)} were not below {guideline.written(guideline.good.value if guideline.good else 0)}"
         elif self.above_limit:
             count = f"{self.above_limit} of {_intervals(self.intervals)} were above the guideline"
+            if self.state == "good":
+                count += f" ({least_intervals()} are needed for a finding)"
         else:
             count = f"None of {_intervals(self.intervals)} was above the guideline"
         return f"{count}; {self.worst_words}." if self.worst_words else f"{count}."

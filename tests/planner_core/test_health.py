@@ -122,6 +122,9 @@ def test_sentence_states_count_and_worst_interval() -> None:
         "None of 5 intervals was above the guideline; the worst had 2.5 to 1 and ended at 2026-03-02 14:15 UTC "
         "(MQ01, queue Q1)."
     )
+    few = HealthFigures(measure="redrives", records=2, intervals=2, above_limit=2)
+    assert few.state == "good"
+    assert few.sentence == "2 of 2 intervals were above the guideline (3 are needed for a finding)."
     none = HealthFigures(
         measure="pool_waits", records=5, intervals=5, worst=0, worst_at=WORST, reporter="MQ01"
     )
