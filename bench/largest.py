@@ -139,7 +139,7 @@ async def _calls(client: AsyncClient, plan: dict[str, Any]) -> AsyncIterator[Cal
     answer.raise_for_status()
     for path in _pages(plan):
         yield Call("GET", path)
-    for question in ("filling", "thresholds"):
+    for question in ("filling", "thresholds", "survival"):
         yield Call("GET", f"/whatif/{question}?plan={NAME}", expected=303)
     for path in _rest(at):
         yield Call("GET", path)
@@ -166,6 +166,7 @@ def _pages(plan: dict[str, Any]) -> Iterator[str]:
         f"{structure}/explanations",
         f"{structure}/filling?{_OUTAGE}",
         f"{structure}/thresholds",
+        f"{structure}/survival?{_SURVIVAL}",
     )
     yield from (f"{structure}/thresholds?{_THRESHOLDS}",)
     yield from (f"{version}/print", f"{at}/edit", f"/new-plan?from=copy&name={NAME}")
@@ -199,6 +200,7 @@ def _pages(plan: dict[str, Any]) -> Iterator[str]:
 
 
 _OUTAGE = urlencode({"outage_minutes": 100, "rate_percent": 150})
+_SURVIVAL = urlencode({"minutes": 60, "day": "8000 " * 24})
 _THRESHOLDS = urlencode({"hold": 500_000, "typical": 50_000})
 
 
@@ -235,6 +237,7 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
     questions: Mapping[str, Mapping[str, object]] = {
         "filling": {"structure": structure, "outage_minutes": 100, "rate_percent": 150},
         "thresholds": {"structure": structure, "hold": 500_000, "typical": 50_000},
+        "survival": {"structure": structure, "minutes": 60, "day": "8000 " * 24},
         "recovery": {"recovery_minutes": 30, "log_read_mb_per_s": 100},
         "smds-job": {},
         "upgrade": {},

@@ -184,6 +184,19 @@ def cfrm_structure_name(*, qsg_name: str, cfstruct_name: str) -> str:
     return qsg_name.ljust(_QSG_LENGTH, _PAD) + cfstruct_name
 
 
+def is_structure_of(cfrm_name: str, *, qsg_name: str) -> bool:
+    """Return whether a name in the CFRM policy can be that of a structure of the group.
+
+    A Db2 group or another product may have a name that begins with that of the group; MQ's have no `_`, except CSQ_ADMIN.
+
+    >>> [is_structure_of(name, qsg_name="DSND") for name in ("DSNDAPP1", "DSNDCSQ_ADMIN", "DSNDB0A_LOCK1", "SQ03APP1")]
+    [True, True, False, False]
+    """
+    prefix = cfrm_structure_name(qsg_name=qsg_name, cfstruct_name="")
+    rest = cfrm_name.removeprefix(prefix)
+    return cfrm_name.startswith(prefix) and (rest in OWN_STRUCTURES or _CFSTRUCT.fullmatch(rest) is not None)
+
+
 def is_admin_structure(cfrm_name: str) -> bool:
     """Return whether a name in the CFRM policy is the name of an administrative structure.
 

@@ -133,7 +133,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expressi
     return TypeAdapter(kind)
 
 
-def copied(kind: type[T], source: object, **given: object) -> T:
+def copied(kind: type[T], source: object, /, **given: object) -> T:
     """Return a dataclass with field values from the attributes of another object with the same names.
 
     Arguments replace attributes. A field that the object lacks keeps its default.

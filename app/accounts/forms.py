@@ -64,7 +64,7 @@ def token_fields(role: Role, *, most_days: int) -> tuple[FormField, ...]:
     return (
         FormField(
             "name", "Name", "text", required=True,
-            hint=f"What uses it, such as the name of the script; at most {LONGEST_TOKEN_NAME} characters.",
+            hint=f"The script or program that uses it; at most {LONGEST_TOKEN_NAME} characters.",
         ),
         FormField("scope", "Scope", "choice", value=Role.VIEWER.label, options=scopes),
         FormField(

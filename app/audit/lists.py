@@ -17,6 +17,7 @@ _LABELS: Final = {
     "sentence": "",
     "sha256": "SHA-256",
     "qsg": "group",
+    "cfcc_level": "CFCC level",
     "is_disabled": "disabled",
     "size_bytes": "bytes",
 }
@@ -36,7 +37,11 @@ def _what(entry: Entry) -> TableCell:
 
 def _object(entry: Entry) -> TableCell:
     note = "" if entry.version is None else f"version {entry.version}"
-    href = f"/plans/{quote(entry.object_name)}" if entry.object_kind == "plan" else ""
+    href = ""
+    if entry.object_kind == "plan":
+        href = f"/plans/{quote(entry.object_name)}"
+    elif entry.object_kind == "fitted curve":
+        href = f"/curves/{entry.object_id}"
     return TableCell(value=entry.object_name, note=note, href=href)
 
 
@@ -68,6 +73,8 @@ def _sides(field: dict[str, Any]) -> str:
 def _short(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value)
 
 

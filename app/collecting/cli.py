@@ -59,8 +59,12 @@ def _with_known_names(question: CollectionKitQuestion) -> CollectionKitQuestion:
     from app.collecting.service import with_known_names
     from app.database.engine import open_database
 
-    with open_database() as (database, _), database.session(writes=False) as session:
-        return with_known_names(session, question)
+    # A command that stores nothing must not create or migrate the database of a service.
+    with open_database(migrates=False) as (database, _):
+        if database.is_missing:
+            return question
+        with database.session(writes=False) as session:
+            return with_known_names(session, question)
 
 
 def _write(kit: CollectionKit, folder: Path) -> None:

@@ -21,7 +21,7 @@ _STEPS = 48
 """Number of points drawn for a line that is curved on a logarithmic axis."""
 _ROOM = 1.25
 _SAME_RATIO = 0.02
-_X_TITLE = "size, MiB"
+_X_TITLE, _INITSIZE_TITLE = "size, MiB", "INITSIZE, MiB"
 
 
 def fit_charts(fit: Fit) -> ZoomedChart | None:
@@ -30,7 +30,9 @@ def fit_charts(fit: Fit) -> ZoomedChart | None:
     if not points:
         return None
     # Logarithmic: small structures determine the base, and would all be at the left edge of a linear axis.
-    x_axis = Log.around([point.size_bytes / MIB for point in points], title=_X_TITLE)
+    x_axis = Log.around(
+        [point.size_bytes / MIB for point in points], title=_INITSIZE_TITLE if fit.answers else _X_TITLE
+    )
     # Where SIZE has its own cost, the entries of a size also depend on SIZE, and no line shows them.
     charts = [] if fit.has_size_cost else [_entries(fit, points, x_axis)]
     if any(point.residual_bytes is not None and point.left_out is None for point in points):

@@ -22,6 +22,8 @@ from app.fits import fits, points_repository
 from app.fits.fits import Fit
 from app.fits.levels import levels
 from app.fits.points_models import StoredPoint
+from app.nightly import repository
+from app.nightly.models import FitVersion
 from app.nightly.results import STATES, store_fit
 from app.paging import MOST_PER_PAGE, PageRequest, ResultPage, Sort
 from planner_core.checks.sizing_points import check_points_fit
@@ -150,7 +152,7 @@ def groups(session: Session) -> tuple[PointGroup, ...]:
     """Return the CFCC levels and kinds of structures that have points, with the current curve of each."""
     found = []
     for level, kind, number in points_repository.counts(session):
-        last = points_repository.last_fit(session, scope_of(level)) if kind == "application" else None
+        last = _last_fit(session, level) if kind == "application" else None
         found.append(PointGroup(level, kind, number, None if last is None else last.id))
     return tuple(found)
 
@@ -196,8 +198,8 @@ def add(
     return PointsAdded(added=len(added), known=len(found) - len(added), points=added, left_out=left_out)
 
 
-def remove(session: Session, number: int) -> None:
-    """Remove a point. Fitted curves keep a copy of their points.
+def remove(session: Session, number: int) -> Point:
+    """Remove a point, and return it. Fitted curves keep a copy of their points.
 
     Raises:
         NotFound: There is no such point.
@@ -221,6 +223,7 @@ def remove(session: Session, number: int) -> None:
             }
         },
     )
+    return point
 
 
 def points_of(session: Session, cfcc_level: int, kind: Kind) -> tuple[Point, ...]:
@@ -240,7 +243,11 @@ def fit(session: Session, cfcc_level: int, kind: Kind) -> FitOfPoints:
 def fit_of(points: Sequence[SizingPoint]) -> FitOfPoints:
     """Return the fit of points that belong together."""
     found = fit_points(points)
-    findings = tuple(check_points_fit(found))
+    labels = [
+        each.label if isinstance(each, Point) else f"point {place}"
+        for place, each in enumerate(points, start=1)
+    ]
+    findings = tuple(check_points_fit(found, points, labels=labels))
     return copied(FitOfPoints, found, points=len(points), sources=source_words(points), findings=findings)
 
 
@@ -275,7 +282,7 @@ def save(session: Session, cfcc_level: int, kind: Kind) -> FitOfPoints:
     curve = _curve(points)
     scope = scope_of(cfcc_level)
     text = json.dumps(plain(curve), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    last = points_repository.last_fit(session, scope)
+    last = _last_fit(session, cfcc_level)
     row = store_fit(session, curve, text, scope=scope, last=last, at=utc_now())
     if row is None and last is not None:
         return replace(found, version=last.id)
@@ -327,6 +334,10 @@ def digest_of(point: SizingPoint) -> str:
         point.entries, point.elements, point.origin, point.release,
     )  # fmt: skip
     return hashlib.sha256(json.dumps(figures).encode()).hexdigest()
+
+
+def _last_fit(session: Session, cfcc_level: int) -> FitVersion | None:
+    return next(iter(repository.curves_of_scope(session, scope_of(cfcc_level), limit=1)), None)
 
 
 def _needed(session: Session, cfcc_level: int, kind: Kind) -> tuple[Point, ...]:

@@ -11,7 +11,7 @@ from app.database.session import SessionDep
 from app.database.types import LARGEST_KEY
 from app.fits import points
 from app.fits.api import CURVES_AND_FORECASTS
-from app.fits.points import FitOfPoints, PointPage, PointsAdded
+from app.fits.points import FitOfPoints, Point, PointPage, PointsAdded
 from app.running.texts import LARGEST_FILE_BYTES
 from app.web.openapi import problems
 from app.web.paging import PageParameters
@@ -121,12 +121,10 @@ def add_points(body: PointsBody, session: SessionDep) -> PointsAdded:
     return points.add(session, *points.read_text(session, body.text or "", details))
 
 
-@router.delete(
-    "/sizing-points/{number}", summary="Remove a sizing point", status_code=204, responses=problems(404, 422)
-)
-def remove_point(number: Number, session: SessionDep) -> None:
-    """Remove a point. Fitted curves keep a copy of their points."""
-    points.remove(session, number)
+@router.delete("/sizing-points/{number}", summary="Remove a sizing point", responses=problems(404, 422))
+def remove_point(number: Number, session: SessionDep) -> Point:
+    """Remove a point, and return it. Fitted curves keep a copy of their points."""
+    return points.remove(session, number)
 
 
 @router.get("/sizing-points/fit", summary="Fit sizing points", responses=problems(404, 422))

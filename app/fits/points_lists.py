@@ -38,7 +38,7 @@ POINTS: Final = ListTable[Point](
         Column(key="elements", title="Elements", kind="number", read=lambda point: point.elements),
         Column(key="origin", title="Origin", read=_origin),
         Column(key="release", title="Release", read=lambda point: point.release or None),
-        Column(key="measured_by", title="Measured by", read=lambda point: point.measured_by or None),
+        Column(key="measured_by", title="Person", read=lambda point: point.measured_by or None),
         Column(key="measured_on", title="Day", kind="date", read=lambda point: point.measured_on),
     ),
     sort=Sort("number", is_descending=True),

@@ -59,29 +59,37 @@ _MOST_SHOWN: Final = 20
 ONE: Final = (
     FormField("cfcc_level", "CFCC level", "whole", required=True),
     FormField("structure_type", "Structure", "choice", value="application", options=tuple(TYPES.items())),
-    FormField("ratio", "Ratio", "text", value="1:6", required=True, hint="Entries to elements."),
-    FormField("size", "SIZE", "size", required=True, hint="In K, or with a unit."),
-    FormField("initsize", "INITSIZE", "size", required=True, hint="In K, or with a unit."),
-    FormField("entries", "Entries", "whole", hint="That INITSIZE holds."),
-    FormField("elements", "Elements", "whole", hint="That INITSIZE holds."),
+    FormField("ratio", "Ratio", "text", value="1:6", required=True, hint="Entries to elements, such as 1:6."),
+    FormField("size", "SIZE", "size", required=True, hint="In K, or with a unit, such as 400M."),
+    FormField("initsize", "INITSIZE", "size", required=True, hint="In K, or with a unit, such as 400M."),
+    FormField("entries", "Entries", "whole", hint="Number of entries in INITSIZE."),
+    FormField("elements", "Elements", "whole", hint="Number of elements in INITSIZE."),
     FormField("origin", "Origin", "choice", value="zosmf", options=tuple(ORIGINS.items())),
-    FormField("release", "Release", "text", hint="Of the service or of z/OS."),
+    FormField("release", "Release", "text", hint="Release of the service or of z/OS."),
     FormField("measured_by", "Measured by", "text"),
     FormField("measured_on", "Day", "text", hint="As YYYY-MM-DD."),
 )
 """The fields of one answer."""
 DETAILS: Final = (
     FormField(
-        "cfcc_level", "CFCC level", "whole", hint="Of coupling facilities without an entry under CFCC levels."
+        "cfcc_level",
+        "CFCC level",
+        "whole",
+        hint="Needed if the level of the coupling facility is not stored.",
     ),
-    FormField("ratio", "Ratio", "text", hint="For DISPLAY CFSTATUS."),
-    FormField("size", "SIZE", "size", hint="For DISPLAY CFSTATUS."),
+    FormField("ratio", "Ratio", "text", hint="Needed for DISPLAY CFSTATUS."),
+    FormField("size", "SIZE", "size", hint="Needed for DISPLAY CFSTATUS."),
     FormField("release", "Release of z/OS", "text"),
     FormField("measured_by", "Displayed by", "text"),
     FormField("measured_on", "Day", "text", hint="As YYYY-MM-DD."),
 )
 """The values that displays do not show."""
-TEXT: Final = FormField("text", "CSV file or displays", "text")
+TEXT: Final = FormField(
+    "text",
+    "Text",
+    "text",
+    hint="A CSV file with the columns of the template; or D XCF,STR,STRNAME= or DISPLAY CFSTATUS of structures without data.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,7 +337,7 @@ def _group(values: Mapping[str, str]) -> tuple[int, Kind]:
     level = digits_in(values.get("cfcc_level", ""))
     kind = next((each for each in points.KINDS if each == values.get("type", "application")), None)
     if level is None or kind is None or not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
-        message = f"There is no fit with these parameters: cfcc_level is between {LOWEST_LEVEL} and {HIGHEST_LEVEL}, type is {' or '.join(points.KINDS)}."
+        message = f"The CFCC level (cfcc_level) must be a number between {LOWEST_LEVEL} and {HIGHEST_LEVEL}, and the type {' or '.join(points.KINDS)}."
         raise NotFound(message)
     return level, kind
 

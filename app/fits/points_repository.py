@@ -1,4 +1,4 @@
-"""All SQL about sizing points, and about the fits of them."""
+"""All SQL about sizing points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from app.database.portions import portions
 from app.database.transactions import hold_lock
 from app.database.types import AnyRow
 from app.fits.points_models import StoredPoint
-from app.nightly.models import FitVersion
 from app.paging import Sort
 
 POINTS_LOCK: Final = 0x6366706C706F696E  # "cfplpoin"
@@ -77,9 +76,3 @@ def known_digests(session: Session, digests: Collection[str]) -> frozenset[str]:
         for portion in portions(digests)
         for digest in session.scalars(select(StoredPoint.digest).where(StoredPoint.digest.in_(portion)))
     )
-
-
-def last_fit(session: Session, scope: str) -> FitVersion | None:
-    """Return the newest fit of a scope."""
-    query = select(FitVersion).where(FitVersion.scope == scope).order_by(FitVersion.id.desc()).limit(1)
-    return session.scalars(query).one_or_none()

@@ -50,6 +50,8 @@ def planned_structures(
     found: dict[StructureKey, PlansOfStructure] = {}
     for group in groups:
         for each in group.structures:
+            if each.role == "other":  # of Db2 or another group: only counted in the coupling facilities
+                continue
             key = (qsgs[group.plan], each.name)
             found.setdefault(key, PlansOfStructure(each.initsize_bytes)).plans.append(group.plan)
     return found

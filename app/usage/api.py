@@ -23,7 +23,7 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
-from app.usage.health import HealthAnswer, health_answer
+from app.usage.health import StructureHealthAnswer, health_answer
 from app.usage.history_state import damage_of
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
@@ -124,7 +124,7 @@ def list_queues(
     summary="Read the health of a structure",
     responses=problems(404, 422),
 )
-def read_health(qsg: Qsg, structure: Structure, session: SessionDep) -> HealthAnswer:
+def read_health(qsg: Qsg, structure: Structure, session: SessionDep) -> StructureHealthAnswer:
     """Return redrives, service times, delayed requests and waits of the last days, compared with guidelines.
 
     The nightly run judges each interval; a measure without records states which records have its figures.

@@ -16,9 +16,9 @@ from app.usage.measured import Simulatable
 from app.usage.periods import instant
 from app.web.csv_files import Table
 from planner_core.findings import Finding
-from planner_core.health import Balance, HealthFigures, Measure, State, StructureHealth
+from planner_core.health import Balance, HealthFigures, Measure, State, StructureHealth, least_intervals
 from planner_core.provenance import SourceText
-from planner_core.wire import Answer
+from planner_core.wire import Answer, copied
 
 STATES: dict[State, str] = {
     "good": "good",
@@ -62,7 +62,7 @@ class HealthMeasure(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HealthAnswer(Simulatable):
+class StructureHealthAnswer(Simulatable):
     """The health of a structure in the last days of its group's records, as the last nightly run judged it."""
 
     structure: str
@@ -76,7 +76,7 @@ class HealthAnswer(Simulatable):
     findings: tuple[Finding, ...] = ()
 
 
-def health_answer(session: Session, qsg: str, structure: str) -> HealthAnswer:
+def health_answer(session: Session, qsg: str, structure: str) -> StructureHealthAnswer:
     """Return the health of a structure.
 
     Raises:
@@ -86,36 +86,19 @@ def health_answer(session: Session, qsg: str, structure: str) -> HealthAnswer:
     if found is None:
         message = f"No nightly run has judged the health of {structure} of {qsg} yet. Start a nightly run."
         raise NotFound(message)
-    return HealthAnswer(
-        qsg=found.qsg,
-        structure=found.structure,
-        first_day=found.first_day,
-        last_day=found.last_day,
-        measures=tuple(map(_measure, found.measures)),
-        balance=found.balance,
-    )
+    return copied(StructureHealthAnswer, found, measures=tuple(map(_measure, found.measures)))
 
 
 def _measure(figures: HealthFigures) -> HealthMeasure:
     guideline = figures.guideline
-    return HealthMeasure(
-        measure=figures.measure,
+    return copied(
+        HealthMeasure,
+        figures,
         title=guideline.title,
         guideline=guideline.words,
         unit=guideline.unit,
         source=guideline.limit.source,
         basis=guideline.limit.basis.value,
-        state=figures.state,
-        sentence=figures.sentence,
-        records=figures.records,
-        intervals=figures.intervals,
-        above_good=figures.above_good,
-        above_limit=figures.above_limit,
-        worst=figures.worst,
-        worst_at=figures.worst_at,
-        reporter=figures.reporter,
-        coupling_facility=figures.coupling_facility,
-        queue=figures.queue,
     )
 
 
@@ -138,6 +121,8 @@ class HealthView:
 
     health: StructureHealth
     lines: tuple[HealthLine, ...]
+    least_intervals: int
+    """The number of intervals above a guideline from which a measure is above it."""
 
 
 def health_view(session: Session, qsg: str, structure: str) -> HealthView | None:
@@ -146,7 +131,7 @@ def health_view(session: Session, qsg: str, structure: str) -> HealthView | None
     if found is None:
         return None
     lines = (HealthLine(each, STATES[each.state], _severity(each)) for each in found.measures)
-    return HealthView(found, tuple(lines))
+    return HealthView(found, tuple(lines), least_intervals())
 
 
 def _severity(figures: HealthFigures) -> str:
@@ -156,12 +141,12 @@ def _severity(figures: HealthFigures) -> str:
     return "info" if figures.state == "above_good" else ""
 
 
-def health_table(answer: HealthAnswer) -> Table:
+def health_table(answer: StructureHealthAnswer) -> Table:
     """Return the measures as a table for files."""
     return _COLUMNS, list(_rows(answer))
 
 
-def _rows(answer: HealthAnswer) -> Iterator[tuple[str | int | float | None, ...]]:
+def _rows(answer: StructureHealthAnswer) -> Iterator[tuple[str | int | float | None, ...]]:
     for each in answer.measures:
         values = {name: getattr(each, name) for name in _COLUMNS}
         at = each.worst_at

@@ -61,6 +61,6 @@ def _in_words(found: Survival, curve: SurvivalCurve) -> str:
         for each in curve.longest
     )
     return (
-        f"An outage of {found.minutes:g} minutes is survived with {percent(curve.asked.probability)}. "
+        f"An outage of {found.minutes:g} minutes is survived with {percent(curve.requested.probability)}. "
         f"Longest outage by probability: {lasts}."
     )

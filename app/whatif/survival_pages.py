@@ -67,7 +67,7 @@ class SurvivalPage(Page):
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/survival")
-def outlasting(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
+def show(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
     """Show the form and its answer; the fields are the parameters of the address."""
     stored = service.get_version_at(session, name, number)
     plan = plan_with(stored, structure)
@@ -84,7 +84,9 @@ def outlasting(request: Request, session: SessionDep, name: str, number: str, st
         except InputInvalid as error:
             form = _with_problems(form, error)
     curve = found.curve if found else None
-    without = found.without_offload.asked if found and found.with_offload and found.without_offload else None
+    without = (
+        found.without_offload.requested if found and found.with_offload and found.without_offload else None
+    )
     page = SurvivalPage(
         title=f"Survival of {cfrm_structure_name(qsg_name=plan.qsg, cfstruct_name=structure)}",
         section="plans",
@@ -97,9 +99,9 @@ def outlasting(request: Request, session: SessionDep, name: str, number: str, st
         found=found,
         chart=survival_chart(found) if found else None,
         rows=_rows(found) if found else (),
-        chance=percent(curve.asked.probability) if curve else "",
+        chance=percent(curve.requested.probability) if curve else "",
         chance_without=percent(without.probability) if without else "",
-        interval=curve.asked.bounds if curve else "",
+        interval=curve.requested.bounds if curve else "",
         refused=refused,
         summary=summary or to_fix(len(form.wrong)),
     )

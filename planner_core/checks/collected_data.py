@@ -87,18 +87,18 @@ def missing_in_history(structures: Sequence[StructureHistory]) -> Iterator[Findi
     least = _FIGURES["least_forecast_days"].value
     for qsg, found in groups.items():
         if without := [each.structure for each in found if not each.has_limits]:
-            yield lacks_rmf(f"{qsg}: no totals of entries and elements are known of {_listed(without)}.")
+            yield lacks_rmf(f"{qsg}: the total entries and elements of {_listed(without)} are not known.")
         if without := [each.structure for each in found if not each.has_use]:
-            yield lacks_structure_statistics(f"{qsg}: no usage is known of {_listed(without)}.")
+            yield lacks_structure_statistics(f"{qsg}: the usage of {_listed(without)} is not known.")
         if without := [each.structure for each in found if not each.has_queues]:
-            yield lacks_queues(f"{qsg}: no figures of the queues on {_listed(without)} are known.")
+            yield lacks_queues(f"{qsg}: the queues of {_listed(without)} are not measured.")
         if short := [
             each.structure for each in found if each.has_use and (each.last_at - each.first_at).days < least
         ]:
             yield finding(
                 "DATA_TOO_SHORT",
-                f"{qsg}: less than {least} days lie between the first and the last record of {_listed(short)}. A forecast needs {least} days "
-                "with measurements: upload older dumps, or the dumps of the next days.",
+                f"{qsg}: the records of {_listed(short)} cover less than {least} days. A forecast needs {least} days with measurements. "
+                "Upload older dumps, or the dumps of the next days.",
             )
 
 
@@ -106,8 +106,8 @@ def lacks_rmf(fact: str) -> Finding:
     """Return the finding on missing records of RMF."""
     return finding(
         "DATA_LACKS_RMF",
-        f"{fact} Without the number of entries and elements in total, a forecast has no limit, and without the sizes of structures, no "
-        "curve can be fitted. Collect 74-4 on every system, or upload D XCF,STR,STRNAME= of each structure.",
+        f"{fact} Forecasts need the totals as their limit, and curves are fitted to totals and sizes. Collect 74-4 records "
+        "on every system, or upload D XCF,STR,STRNAME= of each structure.",
     )
 
 
@@ -115,8 +115,8 @@ def lacks_structure_statistics(fact: str) -> Finding:
     """Return the finding on missing statistics of structures."""
     return finding(
         "DATA_LACKS_STRUCTURE_STATISTICS",
-        f"{fact} The highest use in an interval, and the number of times that a structure was full, are in 115-2 only. Start the statistics "
-        "trace in every queue manager of the group.",
+        f"{fact} Only 115-2 records contain the highest use in an interval and how often a structure was full. Start the "
+        "statistics trace in every queue manager of the group.",
     )
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.findings import Finding, finding
+from planner_core.sizing.filling import smallest_bytes
 from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.sizing.structure_size import Curve, FittedFigures, Interval
-from planner_core.units import format_mib
+from planner_core.sizing.structure_size import (
+    Curve,
+    FittedFigures,
+    Interval,
+    bundles_in,
+    published_curve,
+    with_derived_costs,
+)
+from planner_core.units import as_fraction, ceil_fraction, format_mib, round_up
 
 _ALL_PERCENT = 100
 
@@ -43,6 +52,9 @@ def check_fitted(
         f"{controls}; {intervals}. CSQ_ADMIN uses its published size.",
         field=at,
     )
+    smaller = tuple(_smaller_than_published(document, structures))
+    if smaller:
+        yield _smaller(fit, smaller, field=at)
     if fit.cfcc_level is None:
         return
     others: dict[int, list[str]] = {}
@@ -62,6 +74,64 @@ def check_fitted(
             f"{highest}. {may}: use a curve for level {highest}, or the published one.",
             field=at,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Smaller:
+    """A structure whose calculated INITSIZE is smaller than with published figures [bytes]."""
+
+    structure: StructureResult
+    published_bytes: int
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.structure.initsize_bytes, self.published_bytes)
+
+
+def _smaller_than_published(
+    document: PlanDocument, structures: Sequence[StructureResult]
+) -> Iterator[_Smaller]:
+    """Yield the structures whose calculated INITSIZE is smaller than with published figures by more than rounding."""
+    for structure in structures:
+        if structure.load is None or structure.sizes.initsize_is_given:
+            continue
+        found = _published_initsize(document, structure, structure.load.ratio)
+        if found - structure.initsize_bytes > structure.sizes.increment_bytes:
+            yield _Smaller(structure, found)
+
+
+def _published_initsize(
+    document: PlanDocument, structure: StructureResult, ratio: tuple[int, int] | None
+) -> int:
+    """Return INITSIZE for the same entries and elements with published figures [bytes]."""
+    sizes = structure.sizes
+    published = published_curve(cfcc_level=structure.level.level).curve
+    if document.separate_costs == "derived":
+        published = with_derived_costs(published)
+    headroom = as_fraction(sizes.headroom_percent or 0) / _ALL_PERCENT
+    held = sizes.wanted_bytes if sizes.headroom_percent is None else sizes.need_bytes
+    bundles = bundles_in(held, curve=structure.curve, ratio=ratio)
+    wanted = ceil_fraction(smallest_bytes(bundles, curve=published, ratio=ratio) * (1 + headroom))
+    initsize = round_up(
+        max(wanted, sizes.minimum_bytes, sizes.minsize_bytes or 0), multiple=sizes.increment_bytes
+    )
+    return min(initsize, sizes.size_bytes) if sizes.size_is_given else initsize
+
+
+def _smaller(fit: FittedFigures, found: Sequence[_Smaller], *, field: str) -> Finding:
+    worst = min(found, key=lambda each: each.share)
+    most, together = "", ""
+    if len(found) > 1:
+        total = sum(each.published_bytes - each.structure.initsize_bytes for each in found)
+        most, together = " differs most and", f" Together, they are {format_mib(total)} smaller."
+    return finding(
+        "FITTED_CURVE_SMALLER",
+        f"On curve {fit.version}, INITSIZE of {listed([each.structure.name for each in found])} is smaller than with the published "
+        f"figures. {worst.structure.name}{most} has {format_mib(worst.structure.initsize_bytes)} instead of "
+        f"{format_mib(worst.published_bytes)} for CFCC level {worst.structure.level.level}.{together} Confirm the smaller sizes with "
+        "an allocated structure before you use them.",
+        field=field,
+    )
 
 
 def _data_of(fit: FittedFigures, level: str) -> str:

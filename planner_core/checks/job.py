@@ -9,6 +9,7 @@ from planner_core.document.model import (
 )
 from planner_core.findings import Finding, finding
 from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
+from planner_core.sizing.levels import listed
 
 _SHOWN = 6
 _HARDWARE = ("type", "mfg", "plant", "sequence", "partition")
@@ -62,9 +63,15 @@ def check_job(document: PlanDocument) -> Iterator[Finding]:
     if not document.policy.job:
         return
     yield from job_incomplete(document)
+    advice = "merge the fragment unless this sysplex has no other structures"
+    known = [each.name for each in document.other_structures]
+    if known:
+        advice = (
+            f"other_structures lists {listed(known)}, which this job omits, so merge the fragment instead"
+        )
     yield finding(
         "JOB_HOLDS_ONLY_THIS_PLAN",
         "The policy in the job contains only the structures of this plan. Activating a policy that omits an allocated "
-        "structure makes that structure pending deletion: merge the fragment unless this sysplex has no other structures.",
+        f"structure makes that structure pending deletion: {advice}.",
         field="/policy/job",
     )

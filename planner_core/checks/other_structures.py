@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, finding
@@ -53,10 +53,14 @@ def check_counted_twice(allocation: Allocation[PlannedResult]) -> Iterator[Findi
         if use.others and use.facility.occupied_bytes:
             yield finding(
                 "OTHER_STRUCTURES_AND_OCCUPIED",
-                f"{use.facility.name} has {format_mib(use.facility.occupied_bytes)} occupied, and {len(use.others)} other structures with "
+                f"{use.facility.name} has {format_mib(use.facility.occupied_bytes)} occupied, and {len(use.others)} other {_structures(use.others)} with "
                 f"{format_mib(use.others_bytes)}, which are counted in addition. Reduce `occupied` by those that it includes.",
                 field="/other_structures",
             )
+
+
+def _structures(others: Sized) -> str:
+    return "structure" if len(others) == 1 else "structures"
 
 
 def check_other_place(each: PlacedStructure[PlannedResult], result: OtherResult) -> Iterator[Finding]:

@@ -44,14 +44,31 @@ def with_other_structures(document: Mapping[str, Any], running: Running) -> Othe
     """
     plan = read_object(dict(document))
     entries, findings = other_entries(running, plan.qsg)
+    planned = {
+        names.cfrm_structure_name(qsg_name=plan.qsg, cfstruct_name=name)
+        for name in (*names.OWN_STRUCTURES, *(each.name for each in plan.structures))
+    }
+    # They take storage, whether they are old ones of the group or belong to a product with such names.
+    findings += _omitted(
+        [
+            name
+            for name, each in running.structures.items()
+            if names.is_structure_of(name, qsg_name=plan.qsg)
+            and name not in planned
+            and each.is_allocated is not False
+        ],
+        "named like structures of the group, but not in the plan, so their storage is not counted: add them to the plan, or to "
+        "other_structures",
+    )
     changed = {**document, "other_structures": entries}
     return OtherStructuresFound(changed, read_object(changed), len(entries), (*running.findings, *findings))
 
 
 def other_entries(running: Running, qsg: str) -> tuple[list[dict[str, Any]], list[LineFinding]]:
     """Return the structures of the texts that are not the group's as entries of a document, and remarks on omitted ones."""
-    prefix = names.cfrm_structure_name(qsg_name=qsg, cfstruct_name="")
-    others = [each for name, each in running.structures.items() if not name.startswith(prefix)]
+    others = [
+        each for name, each in running.structures.items() if not names.is_structure_of(name, qsg_name=qsg)
+    ]
     in_use = [each for each in others if each.is_allocated is not False]
     known = [entry for each in in_use if (entry := _entry(each)) is not None]
     listed = {entry["name"] for entry in known}

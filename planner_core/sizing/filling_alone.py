@@ -27,7 +27,7 @@ class Stage(NamedTuple):
     held: int
 
 
-class Moment(NamedTuple):
+class MessagesPerBundle(NamedTuple):
     """The messages in one bundle at a moment: a numerator and a denominator."""
 
     share: int
@@ -94,7 +94,7 @@ class FillingsAlone:
             found = self._known[largest] = tuple(stages), bool(active)
         return found
 
-    def moments(self, place: int) -> tuple[Moment, Moment]:
+    def moments(self, place: int) -> tuple[MessagesPerBundle, MessagesPerBundle]:
         """Return the moments at which the queue at this place fills a bundle to the usage, and completely."""
         bands, largest = self.units.bands[place], self.largest[place]
         if largest == len(bands) - 1:
@@ -106,7 +106,7 @@ class FillingsAlone:
         total, cost = self.elements_per_entry.as_integer_ratio()
         total *= self.units.scale
         q, share, elements, rate, held = 1, 0, 0, 0, -1
-        reached: dict[int, Moment] = {}
+        reached: dict[int, MessagesPerBundle] = {}
         for goal, its_held in stages:
             if its_held != held:
                 held, rate = its_held, beyond
@@ -125,5 +125,5 @@ class FillingsAlone:
                 q *= factor
                 share = share * factor + room
                 elements = elements * factor + room * rate
-            reached[goal] = Moment(share, q)
+            reached[goal] = MessagesPerBundle(share, q)
         return reached[self.usage_percent], reached[_FULL]

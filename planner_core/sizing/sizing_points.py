@@ -39,6 +39,9 @@ _LEAST_POINTS_FOR_COSTS = 5
 _DIFFERENT = Fraction(21, 20)
 """Ratios and multiples that differ by less are treated as equal."""
 
+_RATIO_TOLERANCE = Fraction(11, 10)
+"""How far the counts of a point may be from its ratio: structures are allocated at about their ratio, not exactly."""
+
 _COST_LIMIT, _BUNDLE_LIMIT = Fraction(1, 4), Fraction(1, 10)
 """The widest interval on each side of a figure that is used, as in fits to allocations."""
 
@@ -194,6 +197,16 @@ def point_problems(point: SizingPoint) -> tuple[tuple[str, str], ...]:
     for name, count in (("entries", point.entries), ("elements", point.elements)):
         if count is not None and count < 1:
             found.append((name, f"{name} must be at least 1; leave it out if it is not known."))
+    if not found and point.entries is not None and point.elements is not None:
+        counted = Fraction(point.elements, point.entries) / Fraction(point.element_ratio, point.entry_ratio)
+        if not 1 / _RATIO_TOLERANCE <= counted <= _RATIO_TOLERANCE:
+            found.append(
+                (
+                    "element_ratio",
+                    f"The ratio is {point.entry_ratio}:{point.element_ratio}, but {point.elements} elements for {point.entries} entries "
+                    f"are {float(Fraction(point.elements, point.entries)):.4g} for each: one of the three is wrong.",
+                )
+            )
     return tuple(found)
 
 

@@ -59,6 +59,7 @@ TABLE_IDS = (
     "system_structure_usage",
     "whatif_filling",
     "whatif_recovery",
+    "whatif_survival",
     "system_structure_sizes",
     "measured_structures",
     "offload_defaults",

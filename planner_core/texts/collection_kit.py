@@ -197,6 +197,10 @@ _MQSC: Final = ("* ", "")
 _CONSOLE: Final = ("# ", "")
 
 
+_LOG_STREAM: Final = {"++LOGSTREAM++": "the whole name of the log stream, such as IFASMF.DEFAULT"}
+"""The same placeholder in PARMLIB and in the jobs, so that one change command replaces all."""
+
+
 def record_types() -> tuple[str, ...]:
     """Return the SMF records that cfplan reads, in order of type and subtype."""
     found = {record for records in RECORDS.values() for record in records}
@@ -243,8 +247,8 @@ def _findings(question: CollectionKitQuestion, statements: Sequence[KitStatement
     recalled = list(dict.fromkeys(each.statement for each in statements if each.source is None))
     yield finding(
         "COLLECTION_KIT_TO_VERIFY",
-        f"{len(recalled)} different statements of the kit are from memory, because no published text of them was read. They are marked "
-        "'To verify' in the texts: compare them with the manuals of your release before you use them.",
+        f"{len(recalled)} statements of the kit were not checked against a published text. They are marked 'To verify': compare them with "
+        "the manuals of your release before you use them.",
     )
     if is_interval_long(question.interval * 60):
         yield interval_long("The kit sets an interval of", question.interval)
@@ -288,12 +292,12 @@ def _smfprm(question: CollectionKitQuestion) -> _Text:
             ),
             _Part(
                 "Only with RECORDING(LOGSTREAM): the log stream that takes these types.",
-                (f"/* LSNAME(IFASMF.++LOGSTREAM++,TYPE({types})) */",),
+                (f"/* LSNAME(++LOGSTREAM++,TYPE({types})) */",),
                 None,
             ),
         ),
         _PARMLIB,
-        {"++LOGSTREAM++": "the rest of the name of your log stream"},
+        _LOG_STREAM,
     )
 
 
@@ -304,6 +308,8 @@ def _rmf() -> _Text:
         (
             "Record 74 subtype 4 has the sizes, entries and elements of each structure. Collect it on every system: the figures "
             "of the coupling facility are in the records of the sysplex master only, and with CFOPT also those of the limits.",
+            "Monitor I and Monitor III have members of their own: put each option into that of its monitor. IBM's are ERBRMF00 for "
+            "Monitor I and ERBRMF04 for Monitor III (from memory, verify it).",
         ),
         (
             _Part(
@@ -507,7 +513,7 @@ def _log_stream_job(system: str) -> _Text:
             ),
         ),
         _JCL,
-        {"++LOGSTREAM++": "the name of the log stream, such as IFASMF.DEFAULT", **_OUTPUT},
+        {**_LOG_STREAM, **_OUTPUT},
         is_job=True,
     )
 
@@ -602,13 +608,20 @@ def _console(question: CollectionKitQuestion) -> _Text:
                 if routed
                 else ()
             ),
-            _Part("Start Monitor III of RMF.", ("F RMF,S III",), "rmf_gatherer_start"),
+            _Part("Start Monitor III of RMF, if it is not active.", ("F RMF,S III",), "rmf_gatherer_start"),
             _Part("Activate a changed member SMFPRMxx.", ("SET SMF=++xx++",), None),
+            _Part(
+                "Activate changed members ERBRMFxx in running sessions: ZZ is Monitor I, III is Monitor III.",
+                ("F RMF,F ZZ,MEMBER(++m1++)", "F RMF,F III,MEMBER(++m3++)"),
+                None,
+            ),
         ),
         _CONSOLE,
         {
             "++STRUCTURE++": "the name of a structure in XCF, such as SQ03APPL1",
-            "++xx++": "the suffix of your member",
+            "++xx++": "the suffix of your member SMFPRMxx",
+            "++m1++": "the suffix of your member ERBRMFxx of Monitor I",
+            "++m3++": "the suffix of your member ERBRMFxx of Monitor III",
         },
     )
 

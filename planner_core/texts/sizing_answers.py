@@ -33,7 +33,7 @@ from planner_core.texts.xcf.displays import (
     StructureDisplay,
     read_xcf,
 )
-from planner_core.units import MIB, format_size, parse_size
+from planner_core.units import KIB, MIB, format_size, parse_size
 
 TEXT, CSV_FILE, POINT, DETAILS = "The text", "The CSV file", "The sizing point", "The input"
 ORIGINS: Final[Mapping[Origin, str]] = {
@@ -275,7 +275,7 @@ def _source(key: tuple[str, str, str], of: Sequence[SizingPoint]) -> str:
 def _policy_size(size_bytes: int) -> str:
     """Return a size in K without a unit, as in a CFRM policy, or with its unit if it is not a whole number of K."""
     text = format_size(size_bytes)
-    return text if text.endswith("B") else str(size_bytes // 1024)
+    return text if text.endswith("B") else str(size_bytes // KIB)
 
 
 # ---- CSV -------------------------------------------------------------------------------------------------------------

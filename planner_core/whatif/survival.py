@@ -45,17 +45,17 @@ from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, elements_for, model_constant
 from planner_core.texts.tables import table_lines
-from planner_core.units import floor_fraction
+from planner_core.units import KIB, floor_fraction
 from planner_core.whatif.filling_up import only_structure, parts_of, structure_of
 from planner_core.whatif.survival_model import (
     LONGEST_MINUTES,
     MINUTES_PER_DAY,
-    Estimate,
     FillTimes,
     Growing,
     ObservedDay,
     Pools,
     Slot,
+    SurvivalEstimate,
     fill_times,
     outages_per_interval,
     phases_of,
@@ -114,7 +114,7 @@ class SurvivalQuestion(Explained):
     )
     growth_percent_per_year: Annotated[
         Decimal | Absent,
-        Number(lowest=-90, highest=1000),
+        Number(lowest=-99, highest=1000),
         Metavar("P"),
         Label("Growth of puts", "% a year", "If empty, from the forecast of the structure."),
     ] = Field(
@@ -245,7 +245,7 @@ class SurvivalCurve(Answer):
     """The probability of survival over the length of the outage, with one set of offload rules."""
 
     rules: tuple[Rule, ...]
-    asked: Annotated[SurvivalPoint, Field(description="The requested length of the outage.")]
+    requested: Annotated[SurvivalPoint, Field(description="The requested length of the outage.")]
     series: tuple[SurvivalPoint, ...]
     longest: tuple[SurvivedOutage, ...]
 
@@ -257,7 +257,7 @@ class SurvivalCurve(Answer):
         return tuple(
             each
             for each in self.series
-            if each.minutes == self.asked.minutes
+            if each.minutes == self.requested.minutes
             or (0 < each.minutes <= ends + step and not each.minutes % step)
         )
 
@@ -354,15 +354,15 @@ class Survival(Answer):
     @property
     def probability(self) -> float | None:
         """Probability of surviving the requested outage, with offload rules if the structure can offload; null: not known."""
-        return None if self.curve is None else self.curve.asked.probability
+        return None if self.curve is None else self.curve.requested.probability
 
     @computed_field
     @property
     def interval(self) -> tuple[float, float] | None:
         """The bounds of the 90 % interval of `probability`; null if there is none."""
-        if self.curve is None or self.curve.asked.low is None or self.curve.asked.high is None:
+        if self.curve is None or self.curve.requested.low is None or self.curve.requested.high is None:
             return None
-        return self.curve.asked.low, self.curve.asked.high
+        return self.curve.requested.low, self.curve.requested.high
 
     def lines(self) -> Iterator[str]:
         """Yield the answer for a manager, and a table of probabilities."""
@@ -372,7 +372,7 @@ class Survival(Answer):
             return
         yield ""
         others = {each.minutes: each.probability for each in self.without_offload.series}
-        has_interval, has_other = curve.asked.low is not None, self.with_offload is not None
+        has_interval, has_other = curve.requested.low is not None, self.with_offload is not None
         head = [f"{self.confidence_percent} % interval"] * has_interval + ["without offload"] * has_other
         rows = [["minutes", "survives", *head]]
         for one in curve.round_points():
@@ -446,7 +446,6 @@ class _Days:
     left_out: int = 0
     not_answered: str | None = None
     is_fill_known: bool = True
-    are_hours_missing: bool = False
 
 
 class _Survival:
@@ -535,32 +534,31 @@ class _Survival:
         if self.measured is None or not any(hour.puts is not None for hour in self.measured.hours):
             return _Days(
                 not_answered=f"No puts to queues of {self.structure.name} of {self.document.qsg} were measured. Upload "
-                "SMF 115-216 or 116 records, or give the puts of typical days."
+                "SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         by_day: dict[date, dict[int, MeasuredHour]] = {}
         for hour in self.measured.hours:
             at = hour.hour.astimezone(UTC)
             by_day.setdefault(at.date(), {})[at.hour] = hour
         found: list[ObservedDay] = []
-        are_missing, fill = False, _Fill(self.asked.entries_in_use)
+        fill = _Fill(self.asked.entries_in_use)
         for day in sorted(by_day):
             hours = by_day[day]
             known = [place for place, each in hours.items() if each.puts is not None]
             if len(known) < _HOURS - self.constants["most_missing_hours"]:
                 continue
-            are_missing = are_missing or len(known) < _HOURS
             found.append(ObservedDay(day, tuple(fill.slot(hours, place) for place in range(_HOURS))))
         days = tuple(found[-self.constants["most_days"] :])
         reason, least = None, self.constants["least_days"]
         if len(days) < least:
             reason = (
                 f"Only {len(days)} whole days of puts to {self.structure.name} were measured; {least} are needed. Upload "
-                "more SMF 115-216 or 116 records, or give the puts of typical days."
+                "more SMF 115-216 or 116 records, or enter the puts of typical days."
             )
         elif len(weekdays := {each.day.weekday() for each in days if each.day is not None}) < 7:  # noqa: PLR2004 - a week
             missing = ", ".join(_WEEKDAYS[each] for each in range(7) if each not in weekdays)
             reason = f"No whole day of puts was measured on: {missing}. Upload records of these days."
-        return _Days(days, len(by_day) - len(found), reason, fill.is_known, are_missing)
+        return _Days(days, len(by_day) - len(found), reason, fill.is_known)
 
     def _given_days(self, given: Sequence[Sequence[Decimal]]) -> _Days:
         puts, elements = self._message()
@@ -646,8 +644,8 @@ class _Survival:
             explanations = {"/probability": self._explain(times[0] or times[1])}
         return replace(
             found,
-            sentences=tuple(_sentences(found)),
-            findings=in_order([*said, *self._findings(found)]),
+            sentences=tuple(_sentences(found, is_fill_known=self.days.is_fill_known)),
+            findings=in_order([*said, *self._findings()]),
             explanations=explanations,
         )
 
@@ -700,7 +698,7 @@ class _Survival:
         if self.asked.at == "allocated":
             return None
         size = sizes.initsize_bytes if self.asked.at == "initsize" else sizes.size_bytes
-        return size // 1024
+        return size // KIB
 
     def _basis(self) -> SurvivalBasis:
         days = self.days.days
@@ -795,7 +793,7 @@ class _Survival:
             "The interval treats days, or weeks if they differ more, as independent, and includes the uncertainty of the growth."
         )
 
-    def _findings(self, found: Survival) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[Finding]:
         name, at = self.structure.name, self.structure.pointer
         if self.not_answered is not None:
             yield finding(
@@ -817,7 +815,7 @@ class _Survival:
         if self.growth.source == "none":
             yield finding(
                 "SURVIVAL_GROWTH_NOT_KNOWN",
-                f"{name} has no forecast with a growth, and none is given: puts are assumed not to grow.",
+                f"No growth is given, and no forecast of {name} has one: puts are assumed not to grow.",
                 field=f"{at}/queues",
                 structure=name,
             )
@@ -849,7 +847,6 @@ class _Survival:
                 field=f"{at}/cflevel",
                 effect=" and have no effect",
             )
-        del found
 
 
 class _Fill:
@@ -915,7 +912,7 @@ def _longest(times: FillTimes) -> tuple[SurvivedOutage, ...]:
     return tuple(found)
 
 
-def _point(minutes: float, found: Estimate) -> SurvivalPoint:
+def _point(minutes: float, found: SurvivalEstimate) -> SurvivalPoint:
     # Rounded so that neither a probability below 1 nor its bounds become certain.
     return SurvivalPoint(
         minutes,
@@ -940,24 +937,28 @@ def _grid(asked: float, last: float) -> tuple[float, ...]:
     return tuple(sorted({*(float(step * number) for number in range(count + 1)), asked}))
 
 
-def _sentences(found: Survival) -> Iterator[str]:
+def _sentences(found: Survival, *, is_fill_known: bool) -> Iterator[str]:
     """Yield the answer in words for a manager."""
     name, curve, basis = found.cfrm_name, found.curve, found.basis
     if curve is None:
         yield f"The probability that {name} survives an outage of {found.minutes:g} minutes cannot be stated. {found.not_answered}"
         return
-    asked = curve.asked
+    requested = curve.requested
     when = "on a random day like the given ones"
     if basis.quarter_first_day is not None:
         when = f"on a random day from {basis.quarter_first_day} to {basis.quarter_last_day}"
-    bounds = f" ({found.confidence_percent} % interval {asked.bounds})" if asked.bounds else ""
+    bounds = f" ({found.confidence_percent} % interval {requested.bounds})" if requested.bounds else ""
     yield (
-        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the structure does not "
-        f"become full with a probability of {percent(asked.probability)}{bounds}."
+        f"If all applications that get messages from {name} stop for {found.minutes:g} minutes {when}, the probability "
+        f"that the structure does not become full is {percent(requested.probability)}{bounds}."
     )
     if found.with_offload is not None and found.without_offload is not None:
-        other = found.without_offload.asked
+        other = found.without_offload.requested
         yield f"Without offloading message data, it would be {percent(other.probability)}."
+        if other.probability < requested.probability:
+            yield "With it, the shared message data sets, or Db2, need space for this data, which is not checked here."
+    if not is_fill_known:
+        yield "The structure is assumed to be empty when the outage begins, so the true probability may be lower."
     sure = next((each for each in curve.longest if each.percent == 95), None)  # noqa: PLR2004 - one of _SHARES
     if sure is not None:
         length = "more than seven days" if sure.minutes is None else f"{sure.minutes:g} minutes"

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from planner_core.sizing.offload import Rule
 from planner_core.sizing.structure_size import model_constant
+from planner_core.student import student_quantile
 
 MINUTES_PER_DAY = 1440
 LONGEST_MINUTES = 7 * MINUTES_PER_DAY
@@ -90,7 +91,7 @@ class Growing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class SurvivalEstimate:
     """A probability with its interval; `low` and `high` are None if there are too few days for one."""
 
     probability: float
@@ -119,7 +120,7 @@ class FillTimes:
         """Return the same share for each growth."""
         return tuple(self._weighted(shares) for _, shares in self._shares(minutes))
 
-    def estimate(self, minutes: float, *, confidence: float, least_days: int) -> Estimate:
+    def estimate(self, minutes: float, *, confidence: float, least_days: int) -> SurvivalEstimate:
         """Return the probability with an interval from the differences between days and between growths."""
         by_growth = list(self._shares(minutes))
         days = [
@@ -128,7 +129,7 @@ class FillTimes:
         # Rounded, so that weights whose sum is not exactly 1 do not make a certain outcome uncertain.
         found = min(1.0, round(self._weighted(days), 12))
         if len(days) < least_days:
-            return Estimate(found, None, None)
+            return SurvivalEstimate(found, None, None)
         # The quarter has random days as well, so its share differs from the mean as that of so many observed days does.
         independent = self._independent(days, found) / (1 + len(days) / self.quarter_days)
         low, high = wilson(found, independent, confidence=confidence)
@@ -137,7 +138,7 @@ class FillTimes:
         each = [self._weighted(shares) for _, shares in by_growth]
         low = found - math.hypot(found - low, widened * (found - min(*each, found)))
         high = found + math.hypot(high - found, widened * (max(*each, found) - found))
-        return Estimate(found, max(0.0, low), min(1.0, high))
+        return SurvivalEstimate(found, max(0.0, low), min(1.0, high))
 
     def longest(self, probability: float) -> float | None:
         """Return the longest outage that is survived with at least this probability [minutes]; None beyond the limit."""
@@ -193,10 +194,7 @@ class FillTimes:
 
 def _for_few(groups: int) -> float:
     """Return the factor by which a variance from few groups is larger, so that 90 % intervals keep their meaning."""
-    # The quantile of Student's distribution over the normal one, by the first terms of its expansion.
-    z, free = NormalDist().inv_cdf(0.95), groups - 1
-    student = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
-    return (student / z) ** 2
+    return (student_quantile(0.95, groups - 1) / NormalDist().inv_cdf(0.95)) ** 2
 
 
 def wilson(share: float, independent: float, *, confidence: float) -> tuple[float, float]:

@@ -39,13 +39,13 @@ OTHERS = (
         "db2_group",
         "Db2 data-sharing group",
         "name",
-        hint="Of the queue-sharing group, such as DSNDB0A: a finding reports its structures that are not listed.",
+        hint="Such as DSNDB0A. A finding reports if its LOCK1 or SCA is missing from the list.",
     ),
     FormField(
         "other_structures",
         "List of structures",
         "other_structures",
-        hint="YAML or JSON, as in the plan document: name, size, initsize, allocated, preflist, duplex of each.",
+        hint="YAML or JSON, as in the plan document. Each structure has name, size, initsize, allocated, preflist and duplex.",
     ),
 )
 OTHERS_PASTE = "/others_paste"

@@ -30,6 +30,7 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
         ({"has_password": True, "is_disabled": False}, None, "has password yes; disabled no"),
         ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
         ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),
+        ({"cfcc_level": 26, "sources": ["SIZER", "IXLCSP"]}, None, "CFCC level 26; sources SIZER, IXLCSP"),
     ],
 )
 def test_details_are_readable(details: dict[str, Any], version: int | None, words: str) -> None:

@@ -202,3 +202,12 @@ def test_command_without_names_has_those_of_the_database(
     assert main(["collect-kit", "--json", "--systems", "SYSX"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["systems"], found["queue_managers"]) == (["SYSX"], ["CSQ1", "CSQ2"])
+
+
+def test_command_without_names_creates_no_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
+    assert main(["collect-kit", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["systems"] == []
+    assert not (tmp_path / "data" / "cfplan.db").exists()

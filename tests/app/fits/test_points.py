@@ -119,7 +119,8 @@ def test_incorrect_value_for_displays_is_refused(app: FastAPI, given: dict[str, 
 def test_removed_point_is_recorded_and_leaves_curves_alone(app: FastAPI) -> None:
     add(app, answers_of(COSTS))
     version = call(app, "POST", f"{POINTS}/fit?cfcc_level=26").json()["version"]
-    assert call(app, "DELETE", f"{POINTS}/1").status == 204
+    first = next(each for each in get(app, POINTS).json()["points"] if each["number"] == 1)
+    assert call(app, "DELETE", f"{POINTS}/1").json() == first
     assert call(app, "DELETE", f"{POINTS}/1").status == 404
     assert get(app, POINTS).json()["total"] == 9
     assert len(get(app, f"/api/v1/curves/{version}/points").json()["points"]) == 10
@@ -201,6 +202,21 @@ def test_point_that_contradicts_the_others_is_left_out_and_reported(app: FastAPI
     found = get(app, f"{POINTS}/fit?cfcc_level=26").json()
     assert (found["state"], found["points_used"]) == ("fitted", 10)
     assert "SIZING_POINTS_LEFT_OUT" in {each["code"] for each in found["findings"]}
+
+
+def test_wrong_point_among_few_is_reported_and_named(app: FastAPI) -> None:
+    # Four answers of 24 000 000 + 2200 bytes an entry, the first with twice its entries.
+    rows = [(10_000, "34M"), (50_000, "128M"), (200_000, "443M"), (500_000, "1072M")]
+    text = "".join(
+        f"26,application,1:6,{size},{size},{count},{6 * count},zosmf,z/OS 3.1,J. Doe,2026-11-03\n"
+        for count, size in rows
+    )
+    add(app, ANSWERS.splitlines()[0] + "\n" + text)
+    found = get(app, f"{POINTS}/fit?cfcc_level=26").json()
+    (message,) = [
+        each["message"] for each in found["findings"] if each["code"] == "SIZING_POINTS_NOT_ON_LINE"
+    ]
+    assert "z/OSMF CF Sizing 1 (10000 entries, 60000 elements, SIZE 34M, INITSIZE 34M; " in message
 
 
 def test_fit_of_csq_admin_is_shown_but_not_stored(app: FastAPI) -> None:

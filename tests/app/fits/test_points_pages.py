@@ -130,7 +130,7 @@ def test_curve_with_a_cost_of_size_shows_it(app: FastAPI) -> None:
 def test_points_without_a_curve_are_explained(app: FastAPI) -> None:
     store_points(app.state.database, "\n".join(ANSWERS.splitlines()[:2]))
     page = html(app, "/sizing-points/fit?cfcc_level=26")
-    assert "These points give no curve yet." in page
+    assert "These points do not determine a curve yet." in page
     assert "Store this fit" not in page
     refused = post(app, "/sizing-points/fit", cfcc_level="26")
     assert refused.status == 422

@@ -239,3 +239,11 @@ def test_number_of_statements_does_not_grow_with_the_fleet(own_app: FastAPI) -> 
         days=[day for nth in range(8) for day in daily(qsg=f"Q{nth}", structure=f"APP{nth}", days=20)],
     )
     assert counted() == before
+
+
+def test_structures_of_others_are_not_listed(own_app: FastAPI) -> None:
+    lock = {"name": "DSNDB0A_LOCK1", "size": "64M", "preflist": ["CF01", "CF02"]}
+    save_plan(own_app, coupling_facilities=FACILITIES, other_structures=[lock])
+    found = fleet(own_app)
+    assert "DSNDB0A_LOCK1" not in names(found["structures"])
+    assert all(each["coupling_facilities"] for each in found["structures"])

@@ -20,7 +20,6 @@ STATUSES = {
     ("POST", "/api/v1/plans/SQ03/versions/1/approval"): 403,  # this service requires no approvals
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
     ("POST", "/api/v1/sizing-points"): 201, ("POST", "/api/v1/sizing-points/fit"): 201,
-    ("DELETE", "/api/v1/sizing-points/1"): 204,
     ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
     ("POST", "/api/v1/upload-files/SHA256"): 202,

@@ -173,10 +173,10 @@ def test_cfcc_level_of_a_plan_is_saved_by_a_button(page: Page) -> None:
 def test_fit_of_sizing_points_is_stored_and_its_advice_copied(page: Page) -> None:
     page.goto(POINTS_FIT)
     drawn(page)
-    expect(page.get_by_role("region", name="Grid of sizings")).to_contain_text("ratio 1:")
-    expect(page.get_by_role("button", name="Copy the grid of sizings")).to_be_visible()
+    expect(page.get_by_role("region", name="Sizings to run next")).to_contain_text("ratio 1:")
+    expect(page.get_by_role("button", name="Copy the sizings")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download the grid of sizings").click()
+        page.get_by_role("link", name="Download the sizings").click()
     assert download.value.suggested_filename == "sizings-cfcc26-application.txt"
     page.get_by_role("button", name="Store this fit as a curve").click()
     expect(page.get_by_role("heading", name="Curve 4 of sizing answers")).to_be_visible()

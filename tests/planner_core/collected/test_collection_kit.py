@@ -161,3 +161,23 @@ def test_archive_has_all_texts_and_always_the_same_bytes() -> None:
         packed = {name: archive.read(name).decode() for name in archive.namelist()}
     assert packed == {f"collection-kit/{name}": text for name, text in texts(found).items()}
     assert found.archive() == kit().archive()
+
+
+def test_placeholder_of_the_log_stream_is_the_same_name_everywhere() -> None:
+    found = texts(kit())
+    those = ("SMFPRMxx.txt", "SMFDL-SYSA.jcl", "SMFDL-SYSB.jcl")
+    for name in those:
+        # With a part of the name in front of it, one change command for all files would write the part twice.
+        assert "LSNAME(++LOGSTREAM++," in found[name]
+        assert "the whole name of the log stream" in found[name]
+    assert not any(
+        "++LOGSTREAM++" in text for name, text in found.items() if name not in (*those, "README.txt")
+    )
+
+
+def test_options_of_both_monitors_are_for_members_of_their_own_and_are_activated() -> None:
+    found = texts(kit())
+    options = " ".join(found["ERBRMFxx.txt"].replace("*/", "").replace("/*", "").split())
+    assert "Monitor I and Monitor III have members of their own" in options
+    console = found["CONSOLE.txt"].splitlines()
+    assert console[-2:] == ["F RMF,F ZZ,MEMBER(++m1++)", "F RMF,F III,MEMBER(++m3++)"]

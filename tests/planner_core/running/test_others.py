@@ -101,6 +101,22 @@ def test_structures_that_are_not_allocated_or_have_no_size_are_omitted_and_repor
     assert "OTHER_STRUCTURES_OMITTED" not in {each.code for each in found(POLICY).findings}
 
 
+def test_names_that_begin_with_that_of_the_group_are_not_lost() -> None:
+    # The group DSND shares its four characters with the Db2 group.
+    answer = found(POLICY, qsg="DSND")
+    assert {"DSNDB0A_LOCK1", "DSNDB0A_SCA", "DSNDB0A_GBP0", "SQ03CSQ_ADMIN"} <= {
+        each["name"] for each in answer.document["other_structures"]
+    }
+
+
+def test_structures_of_the_group_that_are_not_in_the_plan_are_reported() -> None:
+    old = "  STRUCTURE NAME(SQ03OLD) SIZE(1G) PREFLIST(CF01)\n"
+    said = [each.message for each in found(POLICY + old).findings if each.code == "OTHER_STRUCTURES_OMITTED"]
+    assert [each.split(":")[0] for each in said] == ["SQ03OLD"]
+    assert "their storage is not counted" in said[0]
+    assert not found(POLICY + old, structures=[{"name": "OLD"}]).findings
+
+
 def test_document_keeps_everything_else_and_loses_old_entries() -> None:
     old = [{"name": "OLD", "size": "1M"}]
     answer = found(DISPLAY, other_structures=old, cfcc_level=24)

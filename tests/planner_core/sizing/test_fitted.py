@@ -135,6 +135,44 @@ def test_fitted_curve_of_another_level_is_reported(level: int | None, warned: bo
     assert result.curve.summary.cfcc_from == level
 
 
+def smaller_of(fit: CurveFit, **changes: Any) -> list[str]:  # noqa: ANN401 - any JSON value
+    document = read_object(varied(curve={"fitted": 17}, **changes))
+    found = evaluate(document, curve=fitted_curve(version=17, fit=fit)).findings
+    assert {each.severity for each in found if each.code == "FITTED_CURVE_SMALLER"} <= {"warning"}
+    return [each.message for each in found if each.code == "FITTED_CURVE_SMALLER"]
+
+
+def test_sizes_below_those_of_the_published_figures_are_reported() -> None:
+    small = replace(
+        BUNDLE,
+        base_bytes=Estimate(10_000_000.0, 9_000_000.0, 11_000_000.0),
+        bundle_bytes=Estimate(2000.0, 1990.0, 2010.0),
+    )
+    # 100 000 messages of 1024 bytes at 80 %: 125 000 bundles. 10 000 000 + 125 000 x 2000 bytes are 247.9 MiB; with
+    # published figures, 22 MiB and 125 000 x 1.43 x 1536 bytes are 283.9 MiB.
+    (message,) = smaller_of(small)
+    assert message.startswith(
+        "On curve 17, INITSIZE of APP1 is smaller than with the published figures. "
+        "APP1 has 248.0 MiB instead of 284.0 MiB for CFCC level 25."
+    )
+    assert smaller_of(small, headroom_percent=10)
+    assert smaller_of(small, separate_costs="derived") == [message]
+    # A size of the plan is the planner's own, and so is a SIZE that caps INITSIZE on both curves.
+    assert not smaller_of(small, structures__0__initsize="248M")
+    assert not smaller_of(small, structures__0__size="200M")
+
+
+@pytest.mark.parametrize(("bytes_less", "reported"), [(0, False), (2**20, False), (3 * 2**20, True)])
+def test_only_a_difference_beyond_rounding_is_reported(bytes_less: int, reported: bool) -> None:
+    base = float(22 * 2**20 - bytes_less)
+    same = replace(
+        BUNDLE,
+        base_bytes=Estimate(base, base, base),
+        bundle_bytes=Estimate(1.43 * 1536, 1.43 * 1536, 1.43 * 1536),
+    )
+    assert bool(smaller_of(same)) is reported
+
+
 def test_fitted_curve_has_no_findings_on_published_figures() -> None:
     curve = fitted_curve(version=17, fit=replace(TWO_COSTS, cfcc_level=26))
     for changes, code in (

@@ -231,3 +231,15 @@ def test_free_storage_never_grows_with_other_structures(size_kib: int, initsize_
         plain = uses(evaluate(plan()))[name]
         assert (plain.free_bytes or 0) - (use.free_bytes or 0) in (0, low * KIB)
         assert names.structure("ISGLOCK")
+
+
+def test_complete_job_that_would_delete_known_structures_names_them() -> None:
+    def said(*others: dict[str, Any]) -> str:
+        document = plan(*others, policy={"name": "POLICY1", "job": True})
+        (found,) = (each for each in evaluate(document).findings if each.code == "JOB_HOLDS_ONLY_THIS_PLAN")
+        return found.message
+
+    assert said().endswith("merge the fragment unless this sysplex has no other structures.")
+    assert said(LOCK1, SCA).endswith(
+        "other_structures lists DSNDB0A_LOCK1 and DSNDB0A_SCA, which this job omits, so merge the fragment instead."
+    )

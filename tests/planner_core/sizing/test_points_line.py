@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from planner_core.sizing.linear_bounds import Bounds, NotDetermined
-from planner_core.sizing.points_line import PointsContradict, fit_line, student_quantile
+from planner_core.sizing.points_line import PointsContradict, fit_line
 
 HALF = Fraction(1, 2)
 
@@ -56,11 +56,3 @@ def test_points_of_two_lines_contradict() -> None:
 def test_same_row_everywhere_is_not_determined() -> None:
     with pytest.raises(NotDetermined):
         fit_line([Bounds((Fraction(1), Fraction(5)), Fraction(0), Fraction(1))] * 4, least_scale=HALF)
-
-
-@pytest.mark.parametrize(
-    ("degrees", "expected"),
-    [(1, 6.3137515), (2, 2.9199856), (3, 2.3533634), (10, 1.8124611), (60, 1.6706489)],
-)
-def test_student_quantile_is_that_of_the_tables(degrees: int, expected: float) -> None:
-    assert student_quantile(0.95, degrees) == pytest.approx(expected, abs=1e-6)

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from bench.sizing_points import CASES, FIGURES, Case, recovered
+from planner_core.checks.sizing_points import check_points_fit
 from planner_core.contracts.fits import Estimate
 from planner_core.sizing.sizing_points import (
     MixedPoints,
@@ -18,7 +19,7 @@ from planner_core.sizing.sizing_points import (
     point_problems,
     unrounded_between,
 )
-from planner_core.units import KIB, MIB, ceil_fraction, round_up
+from planner_core.units import KIB, MIB, ceil_fraction, format_size, round_up
 
 POINT = SizingPoint(
     cfcc_level=25,
@@ -145,6 +146,34 @@ def test_single_point_at_a_second_ratio_is_left_out() -> None:
     assert fit.points_used == 4
     assert fit.residuals[-1].left_out == "Another ratio, with too few points to separate the costs."
     assert "nothing checks it" in fit.not_separable[0].why
+
+
+def test_point_that_is_left_out_is_named_with_its_figures() -> None:
+    points = [_point(count, 6) for count in (3000, 20_000, 100_000, 400_000, 1_000_000)]
+    points[2] = replace(points[2], entries=200_000, elements=1_200_000)
+    fit = fit_points(points)
+    size = format_size(points[2].initsize_bytes)
+    (found,) = (each for each in check_points_fit(fit, points) if each.code == "SIZING_POINTS_LEFT_OUT")
+    assert found.message.startswith(
+        "1 point is not in the fit. Contradicts the other points. point 3 (200000 entries, 1200000 elements, "
+        f"SIZE {size}, INITSIZE {size}; "
+    )
+    labels = [f"answer {number}" for number in range(5)]
+    assert any("answer 2 (" in each.message for each in check_points_fit(fit, points, labels=labels))
+
+
+def test_wrong_point_among_too_few_to_find_it_is_reported() -> None:
+    points = [_point(count, 6) for count in (3000, 20_000, 100_000, 400_000)]
+    assert "SIZING_POINTS_NOT_ON_LINE" not in {
+        each.code for each in check_points_fit(fit_points(points), points)
+    }
+    # Entries that are twice as many as the answer has: the base falls by several MiB.
+    points[0] = replace(points[0], entries=6000, elements=36_000)
+    fit = fit_points(points)
+    assert (fit.method, fit.points_used) == ("least_squares", 4)
+    (found,) = (each for each in check_points_fit(fit, points) if each.code == "SIZING_POINTS_NOT_ON_LINE")
+    assert found.severity == "warning"
+    assert "Farthest from the curve: point 1 (6000 entries, 36000 elements, SIZE " in found.message
 
 
 def test_one_multiple_leaves_the_size_cost_in_all_figures() -> None:

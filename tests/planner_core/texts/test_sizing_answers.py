@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -137,6 +138,22 @@ def test_invalid_value_is_refused_with_its_line_and_column(
     assert message in why
 
 
+@pytest.mark.parametrize(
+    ("elements", "refused"), [(1_370_616, False), (1_370_000, False), (456_872, True), (1_600_000, True)]
+)
+def test_counts_that_contradict_the_ratio_are_refused(elements: int, refused: bool) -> None:
+    values = values_of(read_points(f"{HEADING}\n{ROW}\n").points[0].point)
+    values |= {"ratio": "1:6", "entries": "228436", "elements": str(elements)}
+    if not refused:
+        assert read_point(values).point.elements == elements
+        return
+    with pytest.raises(InputInvalid) as error:
+        read_point(values)
+    (problem,) = error.value.problems
+    assert problem.field == "ratio"
+    assert problem.message.startswith(f"The ratio is 1:6, but {elements} elements for 228436 entries are ")
+
+
 def test_heading_is_refused_with_every_unknown_missing_and_repeated_column() -> None:
     found = problems_of("cfcc_level,origin,origin,colour\n")
     assert [field for field, _ in found] == ["line 1"] * 6
@@ -262,7 +279,7 @@ _WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Z
         size_bytes=st.integers(2**30, 2**39),
         initsize_bytes=st.integers(1, 2**30),
         entries=st.integers(1, 10**12),
-        elements=st.one_of(st.none(), st.integers(1, 10**12)),
+        elements=st.none(),
         origin=st.sampled_from(tuple(ORIGINS)),
         release=_WORDS.filter(lambda text: text.isprintable() and not text.startswith("'")),
         measured_on=st.one_of(st.none(), st.dates()),
@@ -270,9 +287,13 @@ _WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Z
         unrounded_to_bytes=st.none(),
         count_step=st.none(),
         measured_by=st.just("J. Doe"),
-    )
+    ),
+    st.booleans(),
 )
-def test_point_is_read_back_from_its_own_texts(point: SizingPoint) -> None:
+def test_point_is_read_back_from_its_own_texts(point: SizingPoint, has_elements: bool) -> None:
+    elements = (point.entries or 0) * point.element_ratio // point.entry_ratio
+    if has_elements and 10 < elements < 10**12:
+        point = replace(point, elements=elements)
     assert read_point(values_of(point, "QSG1APP1")).point == point
 
 

@@ -339,3 +339,25 @@ def test_percent_is_never_rounded_to_certainty() -> None:
     assert [percent(each) for each in (0, 1, 0.9999, 0.0001, 0.5, 0.994)] == [
         "0 %", "100 %", "99.9 %", "0.1 %", "50 %", "99.4 %",
     ]  # fmt: skip
+
+
+def test_answer_for_a_manager_states_what_makes_the_probability_too_high() -> None:
+    whole = "\n".join(answer(measured(14)).sentences)
+    assert "assumed to be empty" not in whole
+    unknown = "\n".join(answer(measured(14, entries=None)).sentences)
+    assert (
+        "The structure is assumed to be empty when the outage begins, so the true probability may be lower."
+        in unknown
+    )
+
+
+def test_answer_for_a_manager_names_the_space_that_offload_needs() -> None:
+    # 8000 bytes are 33 elements: without offload, elements run out first.
+    for size, gains in ((8000, True), (100, False)):
+        puts = tuple(map(Decimal, [600_000] * 24))
+        found = answer(measured(14), days=(puts,), message_bytes=size, minutes=Decimal(60))
+        assert found.with_offload is not None
+        assert found.without_offload is not None
+        has_gained = found.with_offload.requested.probability > found.without_offload.requested.probability
+        assert has_gained is gains
+        assert ("or Db2, need space for this data" in "\n".join(found.sentences)) is gains
