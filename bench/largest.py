@@ -27,6 +27,7 @@ from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
 from app.running.texts import LARGEST_FILE_BYTES
 from app.settings import Settings
+from app.sizing.service import MOST_QUEUES_IN_DETAIL
 from app.texts.documents import LARGEST_FILE_BYTES as LARGEST_TEXT_BYTES
 from bench.plans import QUEUES, STRUCTURES, largest
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -222,9 +223,14 @@ def _posted(plan: dict[str, Any], body: bytes, policy: str, mqsc: str) -> Iterat
     # The definitions of all queues are longer than a text about the running system may be.
     mqsc = mqsc[: LARGEST_FILE_BYTES // 2].rpartition("\nDEFINE")[0]
     of_one = urlencode({"explain": "true", "depths": "true", "structure": structure})
-    for path in ("/size", "/size?explain=true", "/size?depths=true", f"/size?{of_one}"):
-        yield Call("POST", f"/api/v1{path}", body)
-    for path in (*OUTPUT_KINDS, "events/advise", f"events/advise?{urlencode({'structure': structure})}"):
+    # Explanations and advice are refused for a plan of this size unless a structure is named.
+    is_long = sum(len(each["queues"]) for each in plan["structures"]) > MOST_QUEUES_IN_DETAIL
+    for path in ("size?explain=true", "size?depths=true", "events/advise"):
+        yield Call("POST", f"/api/v1/{path}", body, expected=422 if is_long else 200)
+    one = urlencode({"structure": structure})
+    for path in ("size", f"size?explain=true&{one}", f"size?depths=true&{one}", f"size?{of_one}"):
+        yield Call("POST", f"/api/v1/{path}", body)
+    for path in (*OUTPUT_KINDS, f"events/advise?{one}"):
         yield Call("POST", f"/api/v1/{path}", body)
     yield Call("POST", "/api/v1/events/rates", json.dumps({"document": plan, "sets": []}).encode())
     yield Call("POST", "/api/v1/cluster/load", body)

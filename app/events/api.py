@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from app.events import advising, reading, service
 from app.fits.dependencies import CurvesDep
+from app.sizing.service import MOST_QUEUES_IN_DETAIL, refuse_long_answer
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 from planner_core.depth_events.advice import PlanDepthAdvice
@@ -58,13 +59,16 @@ def advise(
     structure: Annotated[
         str | None,
         Query(
-            description="Advise on only the structure with this name in MQ. The findings are those of the whole plan."
+            description="Advise on only the structure with this name in MQ. The findings are those of the whole plan. Required for a "
+            f"plan with more than {MOST_QUEUES_IN_DETAIL:,} queues."
         ),
     ] = None,
 ) -> Response:
     """Take a plan document; return MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues, compared with its own values."""
     # Written in this thread: FastAPI would write it on the event loop, which takes a second for the largest plans.
-    advice = advising.advise(read_json(body), curves, structure=structure)
+    document = read_json(body)
+    refuse_long_answer(document, depths=True, structure=structure)
+    advice = advising.advise(document, curves, structure=structure)
     return Response(advice.json_bytes(), media_type=JSON)
 
 
@@ -73,8 +77,10 @@ def advise(
     summary="Write measured rates into a plan",
     response_description="The plan document with the rates, and the queues with and without measured rates.",
     openapi_extra=json_request("RatesRequest"),
-    responses=problems(413, 415, 422),
+    responses={200: {"model": PlanWithRates}, **problems(413, 415, 422)},
+    response_class=Response,
 )
-def rates(body: DocumentBody) -> PlanWithRates:
+def rates(body: DocumentBody) -> Response:
     """Take a plan document and sets of event messages; return the document with the rates of each queue manager."""
-    return advising.rates(body)
+    # Written in this thread, like advice.
+    return Response(advising.rates(body).json_bytes(), media_type=JSON)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from app.sizing.examples import examples
+from app.sizing.service import MOST_QUEUES_EXPLAINED_WITH_DEPTHS, MOST_QUEUES_IN_DETAIL
 from app.web.openapi import OperationExamples, document_schemas
 from planner_core.document.reading import read_object
 from planner_core.document.schema import json_schema
@@ -64,7 +65,8 @@ STRUCTURE = {
     "required": False,
     "schema": {"type": "string"},
     "description": "With `explain` or `depths`: explain and advise on only the structure with this name in MQ. The figures are "
-    "those of the whole plan.",
+    f"those of the whole plan. Required for a plan with more than {MOST_QUEUES_IN_DETAIL:,} queues, and with both, for one with more "
+    f"than {MOST_QUEUES_EXPLAINED_WITH_DEPTHS:,}.",
 }
 
 

@@ -12,9 +12,10 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import SEVERITIES, Finding
 from planner_core.garbage import collection_paused
-from planner_core.plan.explain import plan_json
+from planner_core.plan.explain import WHAT, plan_json
 from planner_core.sizing.depth_advising import places_with_events
 from planner_core.texts.outputs import Output, render_output
 
@@ -39,6 +40,35 @@ QUICK_BYTES = 2048
 QUICK_STRUCTURES, QUICK_QUEUES = 4, 8
 """The number of structures and queues that are calculated without a thread, in at most a few milliseconds."""
 
+MOST_QUEUES_IN_DETAIL, MOST_QUEUES_EXPLAINED_WITH_DEPTHS = 15_000, 1_500
+"""The number of queues up to which one answer has the explanations of a plan, or advice on its queue depths; and up to which
+it has both. Either takes 1.3 s of a processor core."""
+
+
+def refuse_long_answer(
+    document: PlanDocument, *, explain: bool = False, depths: bool = False, structure: str | None = None
+) -> None:
+    """Refuse to explain or advise on more than one structure of a very large plan in one answer.
+
+    Raises:
+        InputInvalid: The plan has too many queues.
+    """
+    if structure is not None or not (explain or depths):
+        return
+    most = MOST_QUEUES_EXPLAINED_WITH_DEPTHS if explain and depths else MOST_QUEUES_IN_DETAIL
+    queues = sum(len(each.queues) for each in document.structures)
+    if queues > most:
+        wanted = " and ".join(
+            words
+            for words, is_wanted in (("explanations", explain), ("advice on queue depths", depths))
+            if is_wanted
+        )
+        message = (
+            f"is required: the plan has {queues:,} queues, and {wanted} for more than {most:,} queues are given for one "
+            "structure at a time: add structure=NAME"
+        )
+        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+
 
 async def size_answer(
     body: bytes,
@@ -51,6 +81,7 @@ async def size_answer(
     """Return the result of a plan document as encoded JSON; the arguments after `curves` are those of `plan_json`."""
 
     def answer(document: PlanDocument) -> bytes:
+        refuse_long_answer(document, explain=explain, depths=depths, structure=structure)
         return plan_json(evaluate(document, curves), explain=explain, depths=depths, structure=structure)
 
     if explain or depths or len(body) > QUICK_BYTES:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from planner_core.document.model import PlanDocument
-from planner_core.document.reading import parse_json, read_object
+from planner_core.document.reading import parse_json, read_json, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NotJson
 
 LARGEST_FILE_BYTES = 64 * 2**20
@@ -56,7 +56,12 @@ def read_text(text: bytes) -> PlanDocument:
     """Read a plan document from the bytes of a file."""
     if not text.strip():
         _invalid("The document is empty.")
-    return read_object(parse_text(text))
+    if _may_be_json(plain := text.removeprefix(_BYTE_ORDER_MARK)):
+        try:
+            return read_json(plain)
+        except NotJson as not_json:
+            return read_object(_parse_flow_style(plain, not_json))
+    return read_object(parse_yaml(plain))
 
 
 def parse_text(text: bytes) -> object:
@@ -66,19 +71,33 @@ def parse_text(text: bytes) -> object:
         DocumentInvalid: The text is neither.
     """
     plain = text.removeprefix(_BYTE_ORDER_MARK)
-    if plain.lstrip()[:1] not in (b"{", b"["):
+    if not _may_be_json(plain):
         return parse_yaml(plain)
     try:
         return parse_json(plain)
     except NotJson as not_json:
-        # A brace begins JSON and also YAML's flow style; a text that is neither gets the error of the JSON reader. A broken
-        # JSON text of many megabytes is read only once.
-        if len(plain) > _LARGEST_FLOW_BYTES:
-            raise
-        try:
-            return parse_yaml(plain)
-        except DocumentInvalid:
-            raise not_json from None
+        return _parse_flow_style(plain, not_json)
+
+
+def _may_be_json(text: bytes) -> bool:
+    """Return whether a text begins like JSON."""
+    return text.lstrip()[:1] in (b"{", b"[")
+
+
+def _parse_flow_style(text: bytes, not_json: NotJson) -> object:
+    """Read YAML that begins like JSON.
+
+    Raises:
+        NotJson: It is not YAML either.
+    """
+    # A brace begins JSON and also YAML's flow style; a text that is neither gets the error of the JSON reader. A broken
+    # JSON text of many megabytes is read only once.
+    if len(text) > _LARGEST_FLOW_BYTES:
+        raise not_json
+    try:
+        return parse_yaml(text)
+    except DocumentInvalid:
+        raise not_json from None
 
 
 def parse_request(body: bytes, what: str) -> object:

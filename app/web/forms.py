@@ -30,6 +30,9 @@ MOST_FIELDS = 200
 DEEPEST = 8
 """Maximum number of slashes in the name of a field in a row."""
 _ROW = re.compile(r"[0-9]{1,9}")
+_COMMON_ESCAPES = tuple((f"%{ord(character):02X}", character) for character in "\":,{}[]()'/\r\n")
+"""Escapes of posted forms that can be replaced in any order: the characters have no meaning in a form, and cannot become
+part of another escape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,12 @@ def read_pairs(body: bytes, *, most: int = MOST_PARAMETERS) -> list[tuple[str, s
         HTTPException: There are too many parameters, or they are not valid text.
     """
     try:
-        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=most, errors="strict")
+        text = body.decode("utf-8")
+        # In the text of a document almost every escape is one of these. Replacing each of them in the whole text is a
+        # quarter of the work of reading one escape after the other.
+        for escape, character in _COMMON_ESCAPES:
+            text = text.replace(escape, character)
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=most, errors="strict")
     except (UnicodeDecodeError, ValueError):
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
 

@@ -6,7 +6,6 @@ up to Queue Depth High or Queue Full, they give the rates at which it fills, fro
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -110,7 +109,9 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> P
         InputInvalid: The sets cannot be read.
     """
     plan = read_object(document)
-    made: dict[str, Any] = copy.deepcopy(document)  # type: ignore[arg-type]
+    # The reader accepts nothing else.
+    given: dict[str, Any] = document  # type: ignore[assignment]
+    changed: dict[tuple[int, int], dict[str, Any]] = {}
     places = {
         queue.name: (at, number)
         for at, structure in enumerate(plan.structures)
@@ -132,7 +133,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> P
             passed.append(SkippedQueue(queue, _why_none(found, using)))
         else:
             at, number = places[queue]
-            _write(made["structures"][at]["queues"][number], rates)
+            changed[at, number] = _with_measured(given["structures"][at]["queues"][number], rates)
             taken.append(
                 MeasuredRates(
                     queue,
@@ -144,7 +145,25 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> P
             )
             pointer = f"/structures/{at}/queues/{number}/queue_manager_rates"
             findings += _of_what_is_missing(queue, used, pointer, plan.structures[at].name)
-    return PlanWithRates(made, read_object(made), tuple(taken), tuple(passed), tuple(findings))
+    made = _with_queues(given, changed)
+    # Without rates the document is the same, and reading it again would give the same plan.
+    return PlanWithRates(
+        made, read_object(made) if changed else plan, tuple(taken), tuple(passed), tuple(findings)
+    )
+
+
+def _with_queues(document: Mapping[str, Any], changed: Mapping[tuple[int, int], object]) -> dict[str, Any]:
+    """Return a document with other queues at these places; it shares everything else with the given one."""
+    if not changed:
+        return {**document}
+    structures = list(document["structures"])
+    for at in {at for at, _ in changed}:
+        queues = list(structures[at]["queues"])
+        for (structure, number), queue in changed.items():
+            if structure == at:
+                queues[number] = queue
+        structures[at] = {**structures[at], "queues": queues}
+    return {**document, "structures": structures}
 
 
 def _members(plan: PlanDocument) -> Sequence[str]:
@@ -209,8 +228,11 @@ def _kept(messages: int, seconds: Fraction) -> Fraction:
     return Fraction(round(messages * _PER_S / seconds), _PER_S)
 
 
-def _write(queue: dict[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]) -> None:
-    """Write rates into a queue of a document."""
+def _with_measured(
+    given: Mapping[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]
+) -> dict[str, Any]:
+    """Return a queue of a document with rates."""
+    queue = {**given}
     # A document may not have both these and the rates of the queue as a whole.
     if queue.pop("get_rate_per_s", None) is not None and queue.get("outage_minutes") is None:
         queue.pop("put_rate_per_s", None)
@@ -218,6 +240,7 @@ def _write(queue: dict[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]
         name: {"put_rate_per_s": plain(put), "get_rate_per_s": plain(get)}
         for name, (put, get) in rates.items()
     }
+    return queue
 
 
 # ---- reading the sets -------------------------------------------------------------------------------------------------

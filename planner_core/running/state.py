@@ -185,15 +185,20 @@ def plain(key: str, value: str | None) -> str | int | None:
     return int(text) if _WHOLE.fullmatch(text) else text
 
 
-def read_running(texts: Sequence[str]) -> Running:
+def read_running(texts: Sequence[str], *, are_of_plan: bool = False) -> Running:
     """Read all texts; unread parts are findings.
+
+    Args:
+        texts: The texts.
+        are_of_plan: Whether they are outputs of a plan. Those of a legal plan may have more lines than a user may enter.
 
     Raises:
         TextTooLong: A text has more lines or words than any legal one.
     """
-    for text in texts:
-        # All texts are checked before the first is read: none is read in vain if a later one is refused.
-        check_lines(text)
+    if not are_of_plan:
+        for text in texts:
+            # All texts are checked before the first is read: none is read in vain if a later one is refused.
+            check_lines(text)
     reading = _Reading()
     for text in texts:
         reading.take(text)

@@ -375,7 +375,7 @@ def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None,
     except OutputRefused as refused:
         return None, f"The current plan cannot be evaluated: {refused}"
     try:
-        return compare(after, read_running(texts)), ""
+        return compare(after, read_running(texts, are_of_plan=True)), ""
     except OutputRefused as refused:
         return None, str(refused)
 

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.scenarios.view import reported
+from planner_core import bounds
 from planner_core.document.reading import read_object
-from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
+from planner_core.errors import InputInvalid, OutOfRange, PlanRefused, TextTooLong
 from planner_core.plan.evaluate import evaluate
 from planner_core.provenance import read_source
+from planner_core.running.state import read_running
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import FIGURES, ScenarioResult, scenario
@@ -333,3 +335,15 @@ def test_report_page_lists_each_finding_and_document_once() -> None:
     later = [each.url for each in shown.documents[len(told["documents"]) :]]
     assert later
     assert len(later) == len(set(later))
+
+
+def test_plan_with_more_lines_than_a_user_may_enter_has_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = {"rate_factor": 2}
+    expected = calculated(changes)
+    # The definitions of the largest plan have half a million lines.
+    monkeypatch.setattr(bounds, "MOST_LINES", 5)
+    with pytest.raises(TextTooLong):
+        read_running(["DISPLAY QLOCAL(*)\n" * 6])
+    found = calculated(changes)
+    assert found.commands_refused is None
+    assert found.commands == expected.commands != ()

@@ -58,6 +58,37 @@ def test_answer_about_one_structure_has_its_part_of_the_whole_answer(app: FastAP
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "most", "wanted"),
+    [
+        ("size?explain=true", 2, "explanations"),
+        ("size?depths=true", 2, "advice on queue depths"),
+        ("events/advise", 2, "advice on queue depths"),
+        ("size?explain=true&depths=true", 1, "explanations and advice on queue depths"),
+    ],
+)
+def test_explanations_and_advice_for_too_many_queues_need_a_structure(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, path: str, most: int, wanted: str
+) -> None:
+    monkeypatch.setattr(service, "MOST_QUEUES_IN_DETAIL", 2)
+    monkeypatch.setattr(service, "MOST_QUEUES_EXPLAINED_WITH_DEPTHS", 1)
+
+    def sent(structure: str = "", *, queues: int) -> Any:  # noqa: ANN401
+        document = largest(structures=1, queues=queues, with_definitions=True)
+        at = f"{path}{'&' if '?' in path else '?'}structure={structure}" if structure else path
+        return post_json(app, f"/api/v1/{at}", document)
+
+    assert sent(queues=most).status == 200
+    refused = sent(queues=most + 1)
+    assert refused.status == 422
+    (error,) = refused.json()["errors"]
+    assert error["field"] == "structure"
+    assert f"the plan has {most + 1} queues, and {wanted} for more than {most} queues" in error["message"]
+    assert "add structure=NAME" in error["message"]
+    assert sent("APPLICATIO00", queues=most + 1).status == 200
+    assert post_json(app, "/api/v1/size", largest(structures=1, queues=3)).status == 200
+
+
 @pytest.mark.parametrize("path", ["size?explain=true&structure=NONE", "events/advise?structure=NONE"])
 def test_unknown_structure_is_refused(app: FastAPI, path: str) -> None:
     answer = post_json(app, f"/api/v1/{path}", SQ03)

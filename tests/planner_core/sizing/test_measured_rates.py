@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_core.depth_events.measured import MOST_SETS, PlanWithRates, with_rates
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, InputInvalid
 from planner_core.plan.evaluate import evaluate
 from tests.planner_core.plans import varied
@@ -57,6 +58,16 @@ def test_rates_between_events_match_ibms_second_example() -> None:
         "get_rate_per_s": 1.24,
         "queue_managers": ["QM1"],
     }
+
+
+def test_given_document_stays_unchanged() -> None:
+    before = copy.deepcopy(PLAN)
+    made = plan_with_rates([of("Q1", FULL, member("QM1", 324, 124))])
+    assert rates(made) is not None
+    assert before == PLAN
+    without = plan_with_rates([])
+    assert without.text == PLAN
+    assert without.plan == read_object(PLAN)
 
 
 def test_set_ending_with_low_is_not_used_for_filling() -> None:
