@@ -23,6 +23,7 @@ from app.accounts import users
 from app.clock import utc_now
 from app.main import create_app
 from app.settings import Settings
+from app.web.security.body import accept_file
 from app.web.security.headers import SECURITY_HEADERS
 from planner_core.units import MIB
 from tests.app.web.support import COMPLETE
@@ -58,6 +59,7 @@ class Probe:
         )
 
     async def upload(self, request: Request) -> Response:
+        accept_file(request)
         length = 0
         async for part in request.stream():
             length += len(part)

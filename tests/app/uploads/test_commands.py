@@ -49,7 +49,11 @@ def test_file_is_read_and_reported_as_json(
     assert (report["status"], report["files"][0]["message"]) == ("stored", "342 rows were stored.")
     assert "event" not in report
     assert "reading" in err
-    assert err.splitlines()[-1] == "night.smf: stored. 342 rows were stored."
+    assert "night.smf: stored. 342 rows were stored." in err.splitlines()
+    assert (
+        err.splitlines()[-1]
+        == "cfplan collect-kit writes the settings and jobs that collect missing records."
+    )
     assert hours(database) == 1
 
 

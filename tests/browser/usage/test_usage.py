@@ -97,7 +97,7 @@ def test_interactive_chart_replaces_the_static_one(page: Page) -> None:
 def test_chart_shows_the_same_figures_as_the_table(page: Page) -> None:
     page.goto(FULL)
     drawn(page)
-    cells = page.locator("table").first.locator("tbody tr td:nth-child(2)")
+    cells = page.get_by_role("region", name="The figures").locator("tbody tr td:nth-child(2)")
     tabled = [int(re.sub(r"\D", "", text)) for text in cells.all_text_contents()]
     assert page.evaluate("document.querySelector('.plot').data[0].y") == tabled[::-1]
 

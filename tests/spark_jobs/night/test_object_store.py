@@ -39,7 +39,7 @@ def test_run_gives_the_same_results_for_an_object_store_and_a_folder(url: str, t
     assert found["days_reduced"] == found["days_total"] == 3
     peaks = [line["entries_peak"] for line in found["daily"]]
     assert peaks == [line["entries_peak"] for line in plain_night(near.url)["daily"]]
-    assert Daily(far.url).url == f"{url}/{FOLDER}/1"
+    assert Daily(far.url).url == f"{url}/{FOLDER}/2"
     assert plain_night(url)["days_reduced"] == 0
     commit(far, "late.smf", {STRUCTURE_USAGE: [qest(MIDNIGHT + DAY + HOUR, "LATE", entries_in_use=9)]})
     late = plain_night(url)
