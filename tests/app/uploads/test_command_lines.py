@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -61,7 +64,8 @@ def test_processes_of_a_job_do_not_show_the_key(database: Database, url: URL, tm
             assert f"CFPLAN_HISTORY_URL={HISTORY_URL}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
     finally:
         for pid in descendants(keeper.pid):
-            subprocess.run(["kill", "-KILL", str(pid)], check=False)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         keeper.kill()
         keeper.wait()
 
