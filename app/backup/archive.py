@@ -179,20 +179,20 @@ class Member(NamedTuple):
 class _CheckedInfo(tarfile.TarInfo):
     """A header that is refused before tarfile acts on it, because extended headers would be read into memory."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _CheckedInfo:
-        found = super().frombuf(buf, encoding, errors)
-        is_long_name = found.type == tarfile.GNUTYPE_LONGNAME and 0 < found.size <= LONGEST_NAME_BYTES
-        if found.type != tarfile.REGTYPE and not is_long_name:
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        # tarfile names this method as the one that subclasses override. Not frombuf: newer Pythons, and older ones with
+        # corrections by their distribution, do not call it.
+        is_long_name = self.type == tarfile.GNUTYPE_LONGNAME and 0 < self.size <= LONGEST_NAME_BYTES
+        if self.type != tarfile.REGTYPE and not is_long_name:
             message = (
-                f"The archive contains {found.name[:100]!a}, which is not an ordinary file. Backups of cfplan contain only "
+                f"The archive contains {self.name[:100]!a}, which is not an ordinary file. Backups of cfplan contain only "
                 "ordinary files, so it was not made by cfplan, or was changed."
             )
             raise ArchiveInvalid(message)
-        if found.size < 0:
-            message = f"The archive contains {found.name[:100]!a} with a negative size."
+        if self.size < 0:
+            message = f"The archive contains {self.name[:100]!a} with a negative size."
             raise ArchiveInvalid(message)
-        return found
+        return super()._proc_member(archive)  # type: ignore[misc]
 
 
 class _Packed:
