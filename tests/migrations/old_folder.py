@@ -42,12 +42,13 @@ ADDED = frozenset(
 ADDED_COLUMNS = frozenset(
     {
         "queued_requests", "queued_us", "entries_written", "elements_written", "buffer_requests", "get_readlists",
-        "get_moves",
+        "get_moves", "other_structures_kib", "other_structures_size_kib",
     }
 )  # fmt: skip
-"""Columns of exported tables that came later; they are empty for older data."""
+"""Columns of exported tables that came later; they are empty or 0 for older data."""
 _FIGURE = re.compile(r"-?\d[\d,.:T-]*( ?(%|[KMGT]i?B|[KMG]|s|UTC))?")
-_VALUE = re.compile(r"<v>([^<]*)</v>")
+_VALUE = re.compile(r'<c r="([A-Z]+)[0-9]+"[^>]*><v>([^<]*)</v>')
+_HEADING = re.compile(r'<c r="([A-Z]+)1"[^>]*><is><t[^>]*>([^<]*)</t>')
 EXPORT = "commit_id,"
 _COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma between cells: the quotes after it are in pairs."""
@@ -123,10 +124,10 @@ def observed(answer: httpx.Response) -> Any:  # noqa: ANN401 - any JSON value
         if kind == WORKBOOK:
             return [
                 answer.status_code,
-                [_VALUE.findall(each) for name, each in members.items() if "/worksheets/" in name],
+                [_values(each) for name, each in members.items() if "/worksheets/" in name],
             ]
         return [answer.status_code, members]
-    return [answer.status_code, answer.text]
+    return [answer.status_code, without_added_columns(answer.text) if kind == "text/csv" else answer.text]
 
 
 def observed_output(out: str) -> Any:  # noqa: ANN401 - any JSON value
@@ -136,12 +137,21 @@ def observed_output(out: str) -> Any:  # noqa: ANN401 - any JSON value
     return without_added_columns(out) if out.startswith(EXPORT) else out
 
 
+def _values(sheet: str) -> list[str]:
+    """Return the numbers of a worksheet without the columns of `ADDED_COLUMNS`."""
+    added = {column for column, name in _HEADING.findall(sheet) if name in ADDED_COLUMNS}
+    found: list[tuple[str, str]] = _VALUE.findall(sheet)
+    assert all(value == "0" for column, value in found if column in added)
+    return [value for column, value in found if column not in added]
+
+
 def without_added_columns(text: str) -> str:
     """Return an exported table without the columns of `ADDED_COLUMNS`."""
-    lines = [_COMMA.split(line) for line in text.split("\n")]
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = [_COMMA.split(line) for line in text.split(end)]
     added = [at for at, name in enumerate(lines[0]) if name in ADDED_COLUMNS]
-    assert all(line[at] == "" for line in lines[1:] if len(line) == len(lines[0]) for at in added)
-    return "\n".join(",".join(cell for at, cell in enumerate(line) if at not in added) for line in lines)
+    assert all(line[at] in ("", "0") for line in lines[1:] if len(line) == len(lines[0]) for at in added)
+    return end.join(",".join(cell for at, cell in enumerate(line) if at not in added) for line in lines)
 
 
 def without_prose(value: Any) -> Any:  # noqa: ANN401 - any JSON value
