@@ -54,6 +54,9 @@ def test_uploaded_dump_shows_both_progress_bars(page: Page, dump: Callable[..., 
     seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
     page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))
     page.add_init_script(WATCH)
+    # A fast machine would send the whole file before the browser reports any progress.
+    limits = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 40 * 2**20}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", limits)
     steps = "".join(f"say decoding {n}000000 8000000\nwait 1.1\n" for n in range(1, 4))
     choose_and_send(page, dump(f"say indexing 5 10\nwait 1.1\n{steps}days {DAY}\n", size_kib=60_000))
     expect(page.get_by_role("heading", level=1, name="night.smf")).to_be_visible()
