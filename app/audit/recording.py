@@ -141,9 +141,8 @@ def was_recorded(
     who = current_actor()
     address = None if who.address is None else _plain(who.address, LONGEST_ADDRESS)
     found = select(AuditEntry.id).where(
-        AuditEntry.at.between(
-            since, utc_now()
-        ),  # an entry from the future, of a wrong clock, stands for nothing
+        # An entry dated in the future, written while the clock was wrong, does not count.
+        AuditEntry.at.between(since, utc_now()),
         AuditEntry.action == action.value,
         AuditEntry.actor == _plain(who.name, LONGEST_ACTOR),
         AuditEntry.actor_kind == who.kind.value,

@@ -328,7 +328,7 @@ def scope_of(cfcc_level: int) -> str:
 
 
 def digest_of(point: SizingPoint) -> str:
-    """Return the digest of an answer: services compute the same one again, whoever asks."""
+    """Return the digest of an answer: a service gives the same answer to everyone who asks."""
     figures = (
         point.cfcc_level, point.structure_type, point.entry_ratio, point.element_ratio, point.size_bytes, point.initsize_bytes,
         point.entries, point.elements, point.origin, point.release,

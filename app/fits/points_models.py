@@ -26,7 +26,7 @@ class StoredPoint(Base):
 
     id: Mapped[int] = mapped_column(_KEY, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64))
-    """Digest of the figures, origin and release: the same answer is stored once, whoever measured it."""
+    """Digest of the figures, origin and release: the same answer is stored once, even if two people measured it."""
     cfcc_level: Mapped[int] = mapped_column(Integer)
     kind: Mapped[str] = mapped_column(String(12))
     """The structures that are fitted together: application or admin."""

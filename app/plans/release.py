@@ -2,7 +2,7 @@
 
 Requests that only read have no transaction that writes. So the entry of the audit trail is stored in one of its own before
 the answer is sent: a text whose release cannot be recorded is not given. If the same person gets the same text in the same way
-again within `REPEATED`, such as by reloading a page, the first entry stands for all of them.
+again within `REPEATED`, for example by reloading a page, no further entry is written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.settings import Settings
 from app.web.head_requests import is_head
 
 REPEATED = timedelta(minutes=10)
-"""The time for which an entry about a released text stands for further releases of this text to the same person."""
+"""For this long after an entry, releasing the same text to the same person writes no further entry."""
 
 
 @dataclass(frozen=True, slots=True)

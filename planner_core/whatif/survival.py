@@ -440,7 +440,7 @@ def _check(asked: SurvivalQuestion) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Days:
-    """The days from which outages begin, with what is known about them."""
+    """The days on which outages begin, and what is known about them."""
 
     days: tuple[ObservedDay, ...] = ()
     left_out: int = 0

@@ -176,7 +176,7 @@ OF_A_SAVED_PLAN = re.compile(
     """,
     re.VERBOSE,
 )
-"""Routes that change what is stored, which have no aim, and forms for that. One of each kind is measured."""
+"""Routes that change stored data, and their forms. They have no aim for CPU time; one of each kind is measured."""
 
 
 def test_every_route_about_a_plan_is_measured_with_the_largest_plan() -> None:

@@ -71,7 +71,7 @@ def test_points_are_stored_with_their_origin_and_author(app: FastAPI) -> None:
 def test_point_that_is_stored_or_repeated_is_not_added_again(app: FastAPI) -> None:
     rows = ANSWERS.splitlines()
     add(app, "\n".join(rows[:2]))
-    # The service computes the same answer again, whoever asks.
+    # The service gives the same answer to everyone who asks.
     again = add(app, "\n".join([*rows, rows[3]]).replace("J. Doe", "A. Roe")).json()
     assert (again["added"], again["known"]) == (2, 2)
     assert get(app, POINTS).json()["total"] == 3
