@@ -344,8 +344,10 @@ class _Design:
 def _advised(number: int, candidate: _Candidate, reason: str) -> AdvisedSizing:
     point = candidate.point
     one, many = candidate.ratio
-    # Messages of this size take exactly the elements of the ratio, so both pools fill up at the same time.
-    message = many // one * model_constant("element_bytes") - model_constant("header_bytes")
+    # Messages of this size take the elements of the ratio, so both pools fill up at the same time. It is the middle of
+    # the sizes that do: the form may add a slightly different number of bytes to a message than we do.
+    element_bytes = model_constant("element_bytes")
+    message = many // one * element_bytes - model_constant("header_bytes") - element_bytes // 2
     is_application = point.kind == "application"
     return AdvisedSizing(
         number=number,
