@@ -62,7 +62,7 @@ _RULES = (
     PlacementRule("failure_independence", "failure independence", "msys_cfrm", "Preference list"),
     PlacementRule("exclusion_list", "exclusion list", "msys_cfrm", "Preference list"),
     PlacementRule("preflist_order", "order of PREFLIST", "zos_lists_used", "identical weights"),
-    PlacementRule("none", "no coupling facility can take it", "mq_rc2345", ""),
+    PlacementRule("none", "no coupling facility can take it", "zos_cf_requirements", _ORDER),
 )  # fmt: skip
 RULES: Mapping[str, PlacementRule] = {rule.key: rule for rule in _RULES}
 
