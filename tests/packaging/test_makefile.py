@@ -180,7 +180,7 @@ def test_python_without_venv_is_refused_with_the_package_to_install(tree: Tree) 
 def test_check_before_a_merge_runs_make_test() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     commands = [line for line in script.splitlines() if line and not line.startswith(("#", "set ", "cd "))]
-    assert commands == ["exec make test"]
+    assert commands == ['export PYTEST_ADDOPTS="--reruns=1 ${PYTEST_ADDOPTS:-}"', "exec make test"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
