@@ -587,7 +587,7 @@ def _activated(
         message = f"The server accepted the activation of {name}, but reports {active} as active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
         raise ApplyRefused(message)
     else:
-        sentence = f"The policy {name} is active. Changes of structures may be pending; see D XCF,STR and docs/how-to/zosmf-policies.md."  # fmt: skip
+        sentence = f"The policy {name} is active. Changes of structures may be pending; see D XCF,STR."  # fmt: skip
     _set_state(database, server.name, name, ApplyState.ACTIVATED)
     return _with(result, state=ApplyState.ACTIVATED, sentence=sentence)
 
@@ -658,7 +658,8 @@ def _compared(
         assert kept is not None  # noqa: S101 - one of both exists
         differences = differences_between(kept[1].body, active, server.connection.size_unit)
         expected = f"the policy {kept[0]}, which cfplan applied"
-    words = f"{len(differences)} differences from" if differences else "no difference from"
+    count = len(differences)
+    words = f"{count or 'no'} {'difference' if count < 2 else 'differences'} from"  # noqa: PLR2004 - plural
     return chosen, f"The policy {chosen} has {words} {expected}.", differences
 
 
