@@ -76,6 +76,11 @@ COMMANDS = {
         "Add structures of Db2 and others to a plan, from a policy or displays.",
         "app.running.cli",
     ),
+    "zosmf": (
+        "CFRM policies on z/OSMF: pull, plan, apply, drift.",
+        "app.zosmf.cli",
+    ),
+    "connections": ("Connections to other systems: list, check.", "app.connections.cli"),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",

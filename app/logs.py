@@ -81,6 +81,15 @@ _IN_TEXT = re.compile(
 )
 _SECRET_VARIABLES = re.compile(r"PASSWORD|PASSPHRASE|SECRET|TOKEN|ACCOUNT_KEY|ACCESS_KEY$")
 _secrets: tuple[str, ...] = ()
+_hidden: set[str] = set()
+"""Secrets that are read later than the settings, such as passwords of connections."""
+
+
+def hide_secrets(*secrets: str) -> None:
+    """Remove further secrets from all texts of the log of this process."""
+    global _secrets
+    _hidden.update(each for each in secrets if len(each) >= _SHORTEST_SECRET)
+    _secrets = tuple(sorted({*_secrets, *_hidden}, key=len, reverse=True))
 
 
 def without_secrets(text: str) -> str:
@@ -247,7 +256,7 @@ class StandardError(logging.StreamHandler[Any]):
 def configure(settings: Settings) -> None:
     """Configure the log of this process: of cfplan, of the web server and of all libraries."""
     global _secrets
-    _secrets = _secrets_of(settings)
+    _secrets = tuple(sorted({*_secrets_of(settings), *_hidden}, key=len, reverse=True))
     handler = StandardError()
     handler.setFormatter(json_formatter() if settings.log_format is LogFormat.JSON else TextFormatter())
     root = logging.getLogger()

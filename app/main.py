@@ -22,6 +22,7 @@ from app.calls import Overseer
 from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.collecting import api as collecting
+from app.connections import api as connections
 from app.data_folder import in_use
 from app.database.engine import Database, database_of, is_damaged
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
@@ -69,6 +70,7 @@ from app.web.security.same_origin import SameOrigin
 from app.web.static_files import Files
 from app.web.turns import PagesInTurn
 from app.whatif import api as whatif
+from app.zosmf import api as policies
 from planner_core import CORE_VERSION
 
 FORM_AROUND_FILE_BYTES = 2**20
@@ -205,6 +207,8 @@ def _routers() -> list[APIRouter]:
         cluster.router,
         whatif.router,
         running.router,
+        connections.router,
+        policies.router,
         search.router,
         accounts.router,
         monitoring.router,

@@ -82,6 +82,8 @@ DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database is
 NOT_READY = ProblemType("not-ready", 503, "The service is not ready")
 CPU_LIMIT = ProblemType("cpu-limit", 503, "The request needs too much processor time")
 SERVICE_STOPPING = ProblemType("service-stopping", 503, "The service is stopping")
+CONNECTION_NOT_FOUND = ProblemType("connection-not-found", 404, "There is no such connection")
+CONNECTION_FAILED = ProblemType("connection-failed", 502, "The other system did not answer as expected")
 UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 
 PROBLEM_TYPES = (
@@ -93,5 +95,5 @@ PROBLEM_TYPES = (
     APPROVAL_REFUSED, SCENARIO_NOT_FOUND,
     SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
     UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, FILE_IN_USE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, NOT_READY,
-    CPU_LIMIT, SERVICE_STOPPING, UNEXPECTED,
+    CPU_LIMIT, SERVICE_STOPPING, CONNECTION_NOT_FOUND, CONNECTION_FAILED, UNEXPECTED,
 )  # fmt: skip

@@ -41,6 +41,7 @@ def page_routers() -> list[APIRouter]:
     from app.web.style_guide.pages import router as style
     from app.whatif.pages import router as whatif
     from app.whatif.questions import QUESTIONS
+    from app.zosmf.pages import router as connections
 
     return [
         overview,
@@ -63,6 +64,7 @@ def page_routers() -> list[APIRouter]:
         levels,
         forecasts,
         nights,
+        connections,
         simulate_events,
         read_events,
         whatif,

@@ -355,6 +355,12 @@ class Settings(BaseSettings):
             "How far the elements per entry may differ from those that the messages use before the nightly run reports it, in percent."
         ),
     )
+    connections_file: str = Field(
+        default="",
+        description=(
+            "YAML file with the connections to z/OSMF and RMF. If empty, no other system is contacted, except an OpenID provider."
+        ),
+    )
     compress_over_bytes: int = Field(
         default=1400,
         ge=0,
@@ -483,6 +489,8 @@ class Settings(BaseSettings):
         values["data_dir"] = self.data_dir.absolute()
         if self.database_password_file:
             values["database_password_file"] = Path(self.database_password_file).absolute()
+        if self.connections_file:
+            values["connections_file"] = Path(self.connections_file).absolute()
         values["oidc_client_secret"] = values["oidc_client_secret_file"] = ""
         values["role_groups"] = ";".join(f"{role}:{group}" for group, role in self.role_groups.items())
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour

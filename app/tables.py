@@ -9,6 +9,7 @@ from typing import Final
 
 from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAttempts, User, UserSession
 from app.audit.models import AuditEntry
+from app.connections.models import ConnectionUse
 from app.database.types import Base
 from app.fits.points_models import StoredPoint
 from app.jobs.models import JobRun
@@ -32,6 +33,7 @@ from app.usage.models import (
     MeasuredQueue,
     StoredMeasuredStructure,
 )
+from app.zosmf.models import AppliedPolicy, PolicyDrift, VerifiedUnit
 
 TABLES: Final[tuple[type[Base], ...]] = (
     Plan, PlanVersion, PlanOutput, StoredPlanName, Upload, BatchFile, QsgMapping, JobRun,
@@ -39,4 +41,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, StoredHealth, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
     AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
+    ConnectionUse, VerifiedUnit, AppliedPolicy, PolicyDrift,
 )  # fmt: skip

@@ -292,7 +292,10 @@ _TABLE: Mapping[Right, str] = {
         PUT /api/v1/qsg-map/{system_id}/{queue_manager}
         DELETE /api/v1/qsg-map/{system_id}/{queue_manager}
         POST /api/v1/nightly-runs
+        GET /api/v1/connections
+        GET /api/v1/policy-drifts
 
+        GET /connections
         GET /new-upload
         POST /uploads
         POST /uploads/{upload_id}/ingest

@@ -56,6 +56,11 @@ class Action(StrEnum):
     SESSIONS_ENDED = "session.ended"
     TOKEN_CREATED = "token.created"  # noqa: S105 - a code, not a secret
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - a code, not a secret
+    CONNECTION_CALLED = "connection.called"
+    CONNECTION_CHANGE_SENT = "connection.change-sent"
+    CONNECTION_UNIT_VERIFIED = "connection.unit-verified"
+    CONNECTION_POLICY_STATE = "connection.policy-state"
+    CONNECTION_DRIFT_COMPARED = "connection.drift-compared"
 
 
 WORDS: Final[Mapping[Action, str]] = {
@@ -105,5 +110,10 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.SESSIONS_ENDED: "Sessions ended",
     Action.TOKEN_CREATED: "Token created",
     Action.TOKEN_REVOKED: "Token revoked",
+    Action.CONNECTION_CALLED: "Other system answered",
+    Action.CONNECTION_CHANGE_SENT: "Change about to be sent to another system",
+    Action.CONNECTION_UNIT_VERIFIED: "Unit of sizes verified",
+    Action.CONNECTION_POLICY_STATE: "State of a policy on another system stored",
+    Action.CONNECTION_DRIFT_COMPARED: "Active policy compared with what is expected",
 }
 """The actions in words, for pages."""

@@ -23,7 +23,7 @@ SHELVES = {
         "upgrades-and-growth",
         "filling-up", "surviving-an-outage", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "other-structures",
-        "linting-a-policy", "provisioning", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
+        "linting-a-policy", "provisioning", "connections", "zosmf-policies", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
         "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
         "why-not-reallocated", "set-up-accounts",
@@ -35,7 +35,7 @@ SHELVES = {
     ),
     "operations": (
         "settings", "backup", "security", "security-inventory", "asvs", "deployment", "reverse-proxy", "openid-connect",
-        "trusted-header", "monitoring", "nightly", "scale", "clusters",
+        "trusted-header", "monitoring", "nightly", "connections", "scale", "clusters",
     ),
     "contributing": (),
     "decisions": (),

@@ -8,6 +8,7 @@ Each step may be interrupted at any instant and repeated:
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all.
 4. One transaction stores the result and ends the run.
 5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run completes it.
+   Active policies are compared with what cfplan expects, for the connections that ask for it (`app.zosmf.nightly`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from app.nightly.lock import Lock, LockHeld
 from app.nightly.models import NightlyRun
 from app.nightly.results import Result
 from app.nightly.service import summary_of
+from app.zosmf.nightly import compare_policies
 from planner_core.contracts.files import plain
 from planner_core.wire import JsonObject
 
@@ -73,6 +75,7 @@ class NightKeeper(Keeper):
         folder = folder_of(processes.work_dir(self._settings), self._id)
         self._store(self._left_behind(folder) or self._made(folder, held))
         report.write_files(self._database, self._settings)
+        compare_policies(self._database, self._settings, self._say)
         shutil.rmtree(folder, ignore_errors=True)
 
     def _left_behind(self, folder: Path) -> Result | None:

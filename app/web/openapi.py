@@ -61,6 +61,10 @@ TAGS = [
         "name": "nightly runs",
         "description": "The job that fits curves, forecasts usage and reports findings, every night or on request, and its report.",
     },
+    {
+        "name": "connections",
+        "description": "Declared connections to other systems, and comparisons of active CFRM policies, as stored. No request contacts another system.",
+    },
     {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
     {
         "name": "depth events",

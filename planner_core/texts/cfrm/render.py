@@ -41,7 +41,7 @@ def _sized(keyword: str, size_bytes: int) -> str:
     return f"{_INDENT}{keyword}({policy_size(size_bytes)})".ljust(_COMMENT_AT) + f"/* {in_mb} MB */"
 
 
-def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
+def listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
     """Yield a keyword with a list of names, broken after commas to fit the columns."""
     line = f"{_INDENT}{keyword}("
     hang = " " * len(line)
@@ -70,9 +70,9 @@ def structure_lines(structure: StructureResult) -> Iterator[str]:
     yield f"{_INDENT}FULLTHRESHOLD({placement.full_threshold})"
     yield f"{_INDENT}DUPLEX({_duplex(placement)})"
     if placement.exclist:
-        yield from _listed("EXCLLIST", placement.exclist)
+        yield from listed("EXCLLIST", placement.exclist)
     if placement.preflist:
-        yield from _listed("PREFLIST", placement.preflist)
+        yield from listed("PREFLIST", placement.preflist)
     else:
         yield f"{_INDENT}/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */"
     if placement.enforce_order:

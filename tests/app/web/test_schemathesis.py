@@ -110,6 +110,7 @@ OPERATIONS = [
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
+    *(("GET", f"/api/v1/{path}") for path in ("connections", "policy-drifts")),
     ("GET", SEARCH),
     ("GET", ACCOUNT),
     *((method, TOKENS) for method in ("GET", "POST")),

@@ -73,6 +73,7 @@ from app.whatif.recovery_pages import RecoveryPage
 from app.whatif.smds_pages import SmdsPage
 from app.whatif.survival_pages import SurvivalPage
 from app.whatif.threshold_pages import ThresholdsPage
+from app.zosmf.pages import ConnectionsPage
 from tests.app.fits.support import daily, fit_json, forecast_json, store_night, store_points
 from tests.app.uploads.support import post_file
 from tests.app.usage.support import store, ten_days
@@ -105,6 +106,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "events/simulate.html": SimulateEventsPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
+    "zosmf/connections.html": ConnectionsPage,
     "nightly/list.html": NightlyRunsPage,
     "nightly/run.html": NightlyRunPage,
     "plans/advice.html": AdvicePage,

@@ -1,0 +1,67 @@
+"""Stored results about policies on z/OSMF, for REST and pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from app.zosmf import repository
+from app.zosmf.models import ApplyState
+from app.zosmf.service import Drift, list_drifts
+from planner_core.findings import Finding
+from planner_core.wire import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSummary(Answer):
+    """A policy that cfplan created, or tried to create."""
+
+    connection: str
+    policy: str
+    base: Annotated[str, Field(description="The policy from which it was made.")]
+    plan: str
+    version: int
+    state: ApplyState
+    changed_at: datetime
+    author: str
+
+    @property
+    def state_words(self) -> str:
+        """The state in words."""
+        return STATE_WORDS[self.state]
+
+
+STATE_WORDS = {
+    ApplyState.SENDING: "sent; whether it arrived is not known",
+    ApplyState.REFUSED: "refused by the server",
+    ApplyState.CREATED: "created; not read back",
+    ApplyState.VERIFIED: "created; every value read back as sent",
+    ApplyState.DIFFERENT: "created; values differ from those sent",
+    ApplyState.ACTIVATING: "activation sent; not confirmed",
+    ApplyState.ACTIVATED: "activated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DriftList(Answer):
+    """The latest comparisons of active policies, newest first, and the policies that cfplan created."""
+
+    drifts: tuple[Drift, ...]
+    applied: tuple[AppliedSummary, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def drift_list(session: Session, *, connection: str = "", limit: int) -> DriftList:
+    """Return the latest comparisons, and the policies that cfplan created."""
+    applied = tuple(
+        AppliedSummary(
+            row.connection, row.policy, row.base, row.plan, row.version, ApplyState(row.state), row.changed_at, row.author
+        )
+        for row in repository.applied(session, limit=limit)
+        if connection in ("", row.connection)
+    )  # fmt: skip
+    return DriftList(list_drifts(session, connection=connection, limit=limit), applied)

@@ -1,0 +1,696 @@
+"""Pull, plan, apply and drift. Network calls hold no transaction: each step that must survive a kill is stored before it.
+
+The steps of `apply`:
+
+1. The unit of sizes is verified, the version is approved if that is required, and the name is new.
+2. The plan is merged into the policy that was read; values that the interface does not carry end the command.
+3. The row of the new policy is stored as `sending`, then the policy is created.
+4. It is read back, and every value is compared with the one that was sent.
+5. Only if the caller asks for it, it is activated, and the active policy is read again.
+
+A killed command leaves the row in its last state; the next `apply` with the same name reads what is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.actor import current_actor
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record, sha256_of
+from app.clock import utc_now
+from app.connections.client import open_client
+from app.connections.declared import ZosmfConnection, zosmf_connection
+from app.connections.errors import ConnectionFailed
+from app.connections.models import LONGEST_SENTENCE
+from app.database.engine import Database
+from app.plans import approval
+from app.plans import service as plans
+from app.plans.stored import StoredVersion
+from app.settings import Settings
+from app.zosmf import repository
+from app.zosmf.errors import ApplyRefused, NothingToCompare, PolicyNotFound, UnitNotVerified
+from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
+from app.zosmf.server import PolicyNames, PolicyServer
+from planner_core.contracts.files import parsed_text, plain
+from planner_core.findings import Finding
+from planner_core.running.policy_json import ChangedPolicy, UncarriedKeyword, changed_policy
+from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
+from planner_core.texts.cfrm.policy_json import (
+    StatementDifference,
+    WrittenPolicy,
+    differences_between,
+    entries_of,
+    is_policy_name,
+    written_policy,
+)
+from planner_core.units import format_size, parse_size
+from planner_core.wire import Answer, Hidden, JsonObject
+
+if TYPE_CHECKING:
+    from planner_core.plan.result import PlanResult
+    from planner_core.running.merge import MergedPolicy
+
+UNITS: Final = ("B", "K", "M", "G")
+SAME, DRIFT, FAILED = "same", "drift", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class PulledPolicy(Answer):
+    """A policy that was read."""
+
+    connection: str
+    is_verified: bool
+    policy_name: str
+    written: Annotated[WrittenPolicy | None, Field(description="Null if the unit of sizes is unknown.")]
+    as_read: Annotated[JsonObject, Field(description="The policy as the server describes it.")]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPlan(Answer):
+    """The difference between a policy on the server and the same policy with a plan merged into it."""
+
+    connection: str
+    is_verified: bool
+    policy_name: str
+    plan: str
+    differences: tuple[StatementDifference, ...]
+    uncarried: tuple[UncarriedKeyword, ...]
+    merged: Hidden[MergedPolicy]
+    changed: Hidden[ChangedPolicy]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyResult(Answer):
+    """The state of a policy after `apply`."""
+
+    connection: str
+    is_verified: bool
+    policy_name: str
+    base: str
+    state: ApplyState
+    sentence: str
+    differences: Annotated[
+        tuple[StatementDifference, ...],
+        Field(description="Values that were read back and differ from those that were sent."),
+    ]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the policy on the server has every value that was sent."""
+        return self.state in (ApplyState.VERIFIED, ApplyState.ACTIVATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift(Answer):
+    """A comparison of the active policy with what cfplan expects."""
+
+    connection: str
+    compared_at: datetime
+    outcome: Annotated[str, Field(json_schema_extra={"enum": [SAME, DRIFT, FAILED]})]
+    policy: str | None
+    sentence: str
+    differences: tuple[StatementDifference, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def server_of(database: Database, settings: Settings, name: str) -> Iterator[PolicyServer]:
+    """Open a connection to z/OSMF for the block.
+
+    Raises:
+        ConnectionUnknown: There is no such connection.
+        ConnectionsInvalid: Its credentials cannot be used.
+    """
+    connection = zosmf_connection(settings, name)
+    with open_client(name, connection) as client:
+        yield PolicyServer(client, connection, database)
+
+
+def chosen_policy(server: PolicyServer, names: PolicyNames, policy: str | None) -> str:
+    """Return the policy that a command names, or else the active one.
+
+    Raises:
+        PolicyNotFound: The server has no such policy, or does not report the active one.
+    """
+    chosen = policy or server.connection.policy or names.active
+    if chosen is None:
+        message = (
+            f"Connection {server.name}: the server does not report which policy is active. Name it with --policy, or as "
+            f"policy of the connection. The server has: {', '.join(names.names)}."
+        )
+        raise PolicyNotFound(message)
+    if chosen not in names.names:
+        message = f"Connection {server.name}: the server has no policy {chosen[:20]}. It has: {', '.join(names.names)}."
+        raise PolicyNotFound(message)
+    return chosen
+
+
+def pull(server: PolicyServer, policy: str | None) -> PulledPolicy:
+    """Read a policy; its text is missing if the unit of sizes is unknown."""
+    chosen = chosen_policy(server, server.list_policies(), policy)
+    found = server.read(chosen)
+    unit = server.connection.size_unit
+    written = None if unit is None else written_policy(found, unit)
+    return PulledPolicy(server.name, server.connection.verified_against_a_real_system, chosen, written, found)
+
+
+# ---- the unit of sizes -----------------------------------------------------------------------------------------------
+
+
+def verify_unit(
+    database: Database, server: PolicyServer, *, policy: str, structure: str, size_bytes: int
+) -> tuple[bool, str]:
+    """Compare the size of a structure on the server with the size that a user knows; return the outcome in words.
+
+    The unit counts as verified if the connection states it and the sizes are equal.
+    """
+    found = next(
+        (each for each in entries_of(server.read(policy), "structure") if each["name"] == structure), None
+    )
+    if found is None or isinstance(found.get("size"), bool) or not isinstance(found.get("size"), int | str):
+        return False, f"The policy {policy} has no structure {structure} with a size."
+    reported, stated = str(found["size"]).strip(), server.connection.size_unit
+    fitting = [unit for unit in UNITS if _bytes_of(reported, unit) == size_bytes]
+    known = f"{format_size(size_bytes)} of {structure} is {reported} on the server"
+    if stated in fitting:
+        with database.session(writes=True) as session:
+            session.merge(
+                VerifiedUnit(
+                    connection=server.name, address=server.connection.address, unit=stated, policy=policy,
+                    structure=structure, size_bytes=size_bytes, verified_at=utc_now(), author=current_actor().name,
+                )
+            )  # fmt: skip
+            record(
+                session, Action.CONNECTION_UNIT_VERIFIED, AuditObject("connection", server.name),
+                {"unit": stated, "policy": policy, "structure": structure, "size": reported, "stated_bytes": size_bytes},
+            )  # fmt: skip
+        return True, f"Verified: {known}, so sizes are in the unit {stated}, as the connection states."
+    if fitting and not reported.isdigit():
+        return (
+            False,
+            f"{known}: it states its unit itself. Enter size_unit: K in the connection and check again.",
+        )
+    if fitting:
+        return False, f"{known}, so sizes are in the unit {fitting[0]}. Enter size_unit: {fitting[0]} in the connection and check again."  # fmt: skip
+    return False, f"Not verified: {known}, which fits none of the units {', '.join(UNITS)}. Check the size that you stated."  # fmt: skip
+
+
+def _bytes_of(reported: str, unit: str) -> int | None:
+    from planner_core.errors import SizeSyntax
+
+    try:
+        return parse_size(reported, default_unit=unit)
+    except SizeSyntax:
+        return None
+
+
+def require_unit(session: Session, name: str, connection: ZosmfConnection) -> str:
+    """Return the unit of sizes, if it was verified for this server.
+
+    Raises:
+        UnitNotVerified: It is not stated, or was not verified.
+    """
+    row = repository.find_unit(session, name)
+    unit = connection.size_unit
+    if unit is None or row is None or (row.address, row.unit) != (connection.address, unit):
+        message = (
+            f"Connection {name}: the unit of sizes is not verified for this server, so nothing is sent. Name a structure whose "
+            f"size you know: cfplan connections check {name} --policy POLICY --structure STRUCTURE --size-is 512M"
+        )
+        raise UnitNotVerified(message)
+    return unit
+
+
+def stated_unit(server: PolicyServer) -> str:
+    """Return the unit of sizes that the connection states, whether or not it was verified.
+
+    Raises:
+        UnitNotVerified: It states none.
+    """
+    unit = server.connection.size_unit
+    if unit is None:
+        message = (
+            f"Connection {server.name}: the unit of sizes is unknown, because the description of z/OSMF does not state it. "
+            f"Find it: cfplan connections check {server.name} --policy POLICY --structure STRUCTURE --size-is 512M"
+        )
+        raise UnitNotVerified(message)
+    return unit
+
+
+# ---- evaluation ----------------------------------------------------------------------------------------------------------
+
+
+def evaluation_of(database: Database) -> Callable[[StoredVersion], PlanResult]:
+    """Return the evaluation of stored versions with the curves of a database."""
+    from app.fits.kept import curves_in
+    from app.fits.resolve import evaluate
+
+    return lambda version: evaluate(version.document, curves_in(database), compares=False, purpose="sizes")
+
+
+# ---- planning --------------------------------------------------------------------------------------------------------
+
+
+def stored_version(session: Session, name: str, number: int | None) -> StoredVersion:
+    """Return a version of a stored plan, by default the latest.
+
+    Raises:
+        PlanNotFound: There is no such plan or version.
+    """
+    return plans.get_plan(session, name) if number is None else plans.get_version(session, name, number)
+
+
+def require_release(session: Session, settings: Settings, name: str, version: StoredVersion) -> None:
+    """Check that the texts of a version may be given, if the settings require an approval.
+
+    Raises:
+        ApprovalMissing: The version needs an approval and has none.
+    """
+    if settings.approval:
+        approval.require_approved(session, version.plan_id, name, version.number)
+
+
+def plan(
+    server: PolicyServer,
+    result: PlanResult,
+    *,
+    plan_name: str,
+    policy: str | None = None,
+    new_name: str | None = None,
+    unstated: Unstated = DEFAULT_UNSTATED,
+) -> PolicyPlan:
+    """Merge a plan into a policy on the server, and return the difference statement by statement.
+
+    Raises:
+        UnitNotVerified: The unit of sizes is unknown.
+        MergeRefused: The plan cannot be merged into this policy.
+        OutputRefused: The plan has errors.
+    """
+    chosen = chosen_policy(server, server.list_policies(), policy)
+    return _planned(
+        server, server.read(chosen), result, plan_name=plan_name, new_name=new_name, unstated=unstated
+    )
+
+
+def _planned(
+    server: PolicyServer,
+    policy: JsonObject,
+    result: PlanResult,
+    *,
+    plan_name: str,
+    new_name: str | None,
+    unstated: Unstated,
+) -> PolicyPlan:
+    from app.running.service import merged
+
+    unit = stated_unit(server)
+    name = policy["name"]
+    found = merged(result, written_policy(policy, unit).policy, unstated=unstated, policy_name=name)
+    changed = changed_policy(
+        policy, found.policy, name=new_name or name, unit=unit, accepted=server.connection.properties
+    )
+    # With all values of the merge, so that those which cannot be carried are shown as well.
+    complete = changed_policy(policy, found.policy, name=name, unit=unit, accepted=_ALL)
+    return PolicyPlan(
+        server.name, server.connection.verified_against_a_real_system, name, plan_name,
+        differences_between(policy, complete.body, unit), changed.uncarried, found, changed,
+        tuple(each.finding for each in found.findings),
+    )  # fmt: skip
+
+
+def _all_members() -> frozenset[str]:
+    from planner_core.texts.cfrm.policy_json import KEYWORDS
+
+    return frozenset(keyword.lower() for keyword in KEYWORDS["structure"])
+
+
+_ALL: Final = _all_members()
+
+
+# ---- applying --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOrder:
+    """What to apply."""
+
+    plan: str
+    version: int | None
+    new_name: str
+    policy: str | None
+    unstated: Unstated = DEFAULT_UNSTATED
+
+
+Confirm = Callable[[PolicyPlan], bool]
+"""Shows the difference, and returns whether the policy is to be created."""
+ConfirmActivation = Callable[[str], bool]
+"""Asks for the name of the policy, and returns whether it was entered."""
+
+
+def apply(
+    database: Database,
+    settings: Settings,
+    server: PolicyServer,
+    order: ApplyOrder,
+    evaluate: Callable[[StoredVersion], PlanResult],
+    *,
+    confirm: Confirm,
+    confirm_activation: ConfirmActivation | None = None,
+) -> ApplyResult:
+    """Create a new policy from a plan, read it back, and compare every value; activate it only if asked to.
+
+    Args:
+        database: The database.
+        settings: The settings, which may require an approval.
+        server: The server.
+        order: What to apply.
+        evaluate: Evaluates a version of a plan.
+        confirm: Shows the difference before the policy is created.
+        confirm_activation: Confirms the activation; None stops before it.
+
+    Raises:
+        UnitNotVerified: The unit of sizes is not verified for this server.
+        ApprovalMissing: The version needs an approval and has none.
+        ApplyRefused: The name is in use, or values cannot be carried.
+        ConnectionFailed: The server did not answer; run the command again to see what is there.
+    """
+    if not is_policy_name(order.new_name):
+        message = f"{order.new_name[:20]!r} is not a name for a policy: use a letter, then up to seven letters or digits, in upper case."  # fmt: skip
+        raise ApplyRefused(message)
+    with database.session(writes=False) as session:
+        unit = require_unit(session, server.name, server.connection)
+        version = stored_version(session, order.plan, order.version)
+        require_release(session, settings, order.plan, version)
+        earlier = repository.find_applied(session, server.name, order.new_name)
+        kept = None if earlier is None else _Kept.of(earlier)
+    names = server.list_policies()
+    if order.new_name in names.names:
+        result = _found_there(database, server, order, version, kept, unit)
+    else:
+        result = _created(database, server, names, order, version, evaluate, unit, confirm)
+    if confirm_activation is None or not result.succeeded or result.state is ApplyState.ACTIVATED:
+        return result
+    if not confirm_activation(result.policy_name):
+        message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
+        raise ApplyRefused(message)
+    return _activated(database, server, result, version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The stored row of a policy, outside of its transaction."""
+
+    base: str
+    plan: str
+    version: int
+    state: ApplyState
+    body: JsonObject
+    sent_at: datetime
+
+    @classmethod
+    def of(cls, row: AppliedPolicy) -> _Kept:
+        return cls(row.base, row.plan, row.version, ApplyState(row.state), json.loads(row.body), row.sent_at)
+
+
+def _found_there(
+    database: Database,
+    server: PolicyServer,
+    order: ApplyOrder,
+    version: StoredVersion,
+    kept: _Kept | None,
+    unit: str,
+) -> ApplyResult:
+    """Report a policy that exists: it is continued only if cfplan created it from the same version."""
+    name = order.new_name
+    if kept is None or kept.state is ApplyState.REFUSED:
+        message = f"The server already has a policy {name}, which cfplan did not create. Nothing was changed; choose another name."  # fmt: skip
+        raise ApplyRefused(message)
+    if (kept.plan, kept.version) != (order.plan, version.number):
+        message = (
+            f"The server already has a policy {name}, which cfplan created from version {kept.version} of the plan "
+            f"{kept.plan}. Nothing was changed; choose another name."
+        )
+        raise ApplyRefused(message)
+    found = _read_back(database, server, name, kept.base, kept.body, unit, keeps=kept.state)
+    began = f"{kept.sent_at:%Y-%m-%d %H:%M} UTC"
+    if found.succeeded:
+        sentence = f"The server already has the policy {name}, which cfplan sent on {began}. Every value is as sent; nothing was sent again."  # fmt: skip
+    else:
+        sentence = f"The server already has the policy {name}, which cfplan sent on {began}, but {len(found.differences)} of its values differ."  # fmt: skip
+    return _with(found, sentence=sentence)
+
+
+def _created(
+    database: Database,
+    server: PolicyServer,
+    names: PolicyNames,
+    order: ApplyOrder,
+    version: StoredVersion,
+    evaluate: Callable[[StoredVersion], PlanResult],
+    unit: str,
+    confirm: Confirm,
+) -> ApplyResult:
+    base = chosen_policy(server, names, order.policy)
+    found = _planned(
+        server, server.read(base), evaluate(version), plan_name=order.plan, new_name=order.new_name,
+        unstated=order.unstated,
+    )  # fmt: skip
+    if found.uncarried:
+        lines = "\n".join(f"  {each.sentence}" for each in found.uncarried)
+        message = f"Nothing was sent, because {len(found.uncarried)} values would be lost:\n{lines}"
+        raise ApplyRefused(message)
+    errors = [each for each in found.findings if each.severity == "error"]
+    if errors:
+        lines = "\n".join(f"  {each.code}: {each.message}" for each in errors)
+        message = f"Nothing was sent, because the merged policy has errors:\n{lines}"
+        raise ApplyRefused(message)
+    if not found.differences:
+        message = f"Nothing was sent: the policy {base} already has all values of the plan."
+        raise ApplyRefused(message)
+    if not confirm(found):
+        message = "Nothing was sent, because the new policy was not confirmed."
+        raise ApplyRefused(message)
+    body = found.changed.body
+    _store_sending(database, server.name, order, version, base, body)
+    try:
+        server.create(body, {"plan": order.plan, "version": version.number, "base": base})
+    except ConnectionFailed as error:
+        if not error.is_uncertain:
+            _set_state(database, server.name, order.new_name, ApplyState.REFUSED)
+            raise
+        raise ConnectionFailed(
+            error.connection, error.method, error.path, error.fault,
+            f"It is not known whether the policy {order.new_name} was created. Run the same command again: it reads what is there and sends nothing twice.",
+            status=error.status, is_uncertain=True,
+        ) from None  # fmt: skip
+    _set_state(database, server.name, order.new_name, ApplyState.CREATED)
+    return _read_back(database, server, order.new_name, base, body, unit, keeps=ApplyState.CREATED)
+
+
+def _store_sending(
+    database: Database,
+    connection: str,
+    order: ApplyOrder,
+    version: StoredVersion,
+    base: str,
+    body: JsonObject,
+) -> None:
+    now = utc_now()
+    try:
+        with database.session(writes=True) as session:
+            row = repository.find_applied(session, connection, order.new_name)
+            if row is None:
+                row = AppliedPolicy(connection=connection, policy=order.new_name)
+                session.add(row)
+            row.base, row.plan, row.version = base, order.plan, version.number
+            row.state, row.body = ApplyState.SENDING, json.dumps(body)
+            row.sent_at = row.changed_at = now
+            row.author = current_actor().name
+            _record_state(session, row)
+    except IntegrityError:
+        message = f"Another command is creating the policy {order.new_name}. Nothing was sent."
+        raise ApplyRefused(message) from None
+
+
+def _set_state(database: Database, connection: str, policy: str, state: ApplyState) -> None:
+    with database.session(writes=True) as session:
+        row = repository.find_applied(session, connection, policy)
+        if row is not None:
+            row.state, row.changed_at = state, utc_now()
+            _record_state(session, row)
+
+
+def _record_state(session: Session, row: AppliedPolicy) -> None:
+    details = {
+        "policy": row.policy, "base": row.base, "plan": row.plan, "version": row.version, "state": str(row.state),
+        "sha256": sha256_of(row.body),
+    }  # fmt: skip
+    record(session, Action.CONNECTION_POLICY_STATE, AuditObject("connection", row.connection), details)
+
+
+def _read_back(
+    database: Database,
+    server: PolicyServer,
+    name: str,
+    base: str,
+    body: JsonObject,
+    unit: str,
+    *,
+    keeps: ApplyState,
+) -> ApplyResult:
+    """Read a policy, and compare every value with the one that was sent."""
+    differences = differences_between(body, server.read(name), unit)
+    if differences:
+        state = ApplyState.DIFFERENT
+        sentence = f"The policy {name} was created, but {len(differences)} of its values differ from those that were sent. Do not activate it."  # fmt: skip
+    elif keeps in (ApplyState.ACTIVATED, ApplyState.ACTIVATING):
+        state, sentence = keeps, f"The policy {name} has every value that was sent."
+    else:
+        state = ApplyState.VERIFIED
+        sentence = f"The policy {name} was created and read back: every value is as sent. It is not active."
+    _set_state(database, server.name, name, state)
+    is_verified = server.connection.verified_against_a_real_system
+    return ApplyResult(server.name, is_verified, name, base, _settled(state), sentence, differences)
+
+
+def _settled(state: ApplyState) -> ApplyState:
+    # An activation whose answer is missing is repeated, because activating the active policy again changes nothing.
+    return ApplyState.VERIFIED if state is ApplyState.ACTIVATING else state
+
+
+def _activated(
+    database: Database, server: PolicyServer, result: ApplyResult, version: StoredVersion
+) -> ApplyResult:
+    name = result.policy_name
+    _set_state(database, server.name, name, ApplyState.ACTIVATING)
+    server.activate(name, {"plan": version.name, "version": version.number})
+    active = server.list_policies().active
+    if active is None:
+        sentence = f"The server accepted the activation of {name}, but does not report which policy is active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
+    elif active != name:
+        message = f"The server accepted the activation of {name}, but reports {active} as active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
+        raise ApplyRefused(message)
+    else:
+        sentence = f"The policy {name} is active. Changes of structures may be pending; see D XCF,STR."  # fmt: skip
+    _set_state(database, server.name, name, ApplyState.ACTIVATED)
+    return _with(result, state=ApplyState.ACTIVATED, sentence=sentence)
+
+
+def _with(result: ApplyResult, **changes: Any) -> ApplyResult:  # noqa: ANN401 - fields of the result
+    from dataclasses import replace
+
+    return replace(result, **changes)
+
+
+# ---- drift -----------------------------------------------------------------------------------------------------------
+
+
+def drift(
+    database: Database,
+    server: PolicyServer,
+    evaluate: Callable[[StoredVersion], PlanResult],
+    *,
+    plan_name: str | None = None,
+    policy: str | None = None,
+) -> Drift:
+    """Compare the active policy with a stored plan, or with the policy that cfplan applied last, and store the outcome.
+
+    Raises:
+        NothingToCompare: There is no applied policy, and no plan was named.
+        ConnectionFailed: The server did not answer; this is stored as well.
+    """
+    try:
+        chosen, sentence, differences = _compared(database, server, evaluate, plan_name, policy)
+    except Exception as error:
+        store_drift(database, server.name, FAILED, None, str(error), ())
+        raise
+    outcome = DRIFT if differences else SAME
+    return store_drift(database, server.name, outcome, chosen, sentence, differences)
+
+
+def _compared(
+    database: Database,
+    server: PolicyServer,
+    evaluate: Callable[[StoredVersion], PlanResult],
+    plan_name: str | None,
+    policy: str | None,
+) -> tuple[str, str, tuple[StatementDifference, ...]]:
+    named = plan_name or server.connection.drift_plan
+    with database.session(writes=False) as session:
+        version = None if named is None else plans.get_plan(session, named)
+        row = repository.last_applied(session, server.name)
+        kept = None if row is None else (row.policy, _Kept.of(row))
+    if version is None and kept is None:
+        message = (
+            f"Connection {server.name}: cfplan has not applied a policy yet. Name a plan with --plan, or as drift_plan of the "
+            "connection."
+        )
+        raise NothingToCompare(message)
+    chosen = chosen_policy(server, server.list_policies(), policy)
+    active = server.read(chosen)
+    if version is not None:
+        found = _planned(
+            server, active, evaluate(version), plan_name=version.name, new_name=None, unstated=DEFAULT_UNSTATED
+        )  # fmt: skip
+        # From the plan to what is there, so that `after` is the value that was changed by hand.
+        differences = tuple(
+            StatementDifference(each.statement, each.keyword, each.after, each.before)
+            for each in found.differences
+        )
+        expected = f"version {version.number} of the plan {version.name}"
+    else:
+        assert kept is not None  # noqa: S101 - one of both exists
+        differences = differences_between(kept[1].body, active, server.connection.size_unit)
+        expected = f"the policy {kept[0]}, which cfplan applied"
+    count = len(differences)
+    words = f"{count or 'no'} {'difference' if count < 2 else 'differences'} from"  # noqa: PLR2004 - plural
+    return chosen, f"The policy {chosen} has {words} {expected}.", differences
+
+
+def store_drift(
+    database: Database,
+    connection: str,
+    outcome: str,
+    policy: str | None,
+    sentence: str,
+    differences: tuple[StatementDifference, ...],
+) -> Drift:
+    """Store the outcome of a comparison."""
+    now = utc_now()
+    with database.session(writes=True) as session:
+        session.add(
+            PolicyDrift(
+                connection=connection, compared_at=now, outcome=outcome, policy=policy,
+                sentence=sentence[:LONGEST_SENTENCE], differences=json.dumps(plain(differences)),
+            )
+        )  # fmt: skip
+        details = {"policy": policy, "outcome": outcome, "differences": len(differences)}
+        record(session, Action.CONNECTION_DRIFT_COMPARED, AuditObject("connection", connection), details)
+    return Drift(connection, now, outcome, policy, sentence, differences)
+
+
+def list_drifts(session: Session, *, connection: str = "", limit: int) -> tuple[Drift, ...]:
+    """Return stored comparisons, newest first."""
+    return tuple(
+        Drift(
+            row.connection, row.compared_at, row.outcome, row.policy, row.sentence,
+            tuple(parsed_text(StatementDifference, json.dumps(each)) for each in json.loads(row.differences)),
+        )
+        for row in repository.drifts(session, connection=connection, limit=limit)
+    )  # fmt: skip

@@ -1,0 +1,300 @@
+"""`cfplan zosmf` and `cfplan connections check` against a stand-in of z/OSMF over TLS."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import main
+from app.database.engine import open_database
+from app.zosmf import repository
+from app.zosmf.models import ApplyState
+from tests.app.zosmf.conftest import VERIFY, Declare, audit_entries
+from tests.connections_support.server import PASSWORD, Fault
+from tests.connections_support.zosmf import POLICIES, ZosmfStandIn, base_policy
+from tests.packaging.pins import ROOT
+
+APPLY = ("zosmf", "apply", "SQ03", "--connection", "PLEX1", "--as", "CFRM02", "--yes")
+PLAN = ("zosmf", "plan", "SQ03", "--connection", "PLEX1")
+DRIFT = ("zosmf", "drift", "--connection", "PLEX1")
+Capture = pytest.CaptureFixture[str]
+
+
+def run(capsys: Capture, *words: str) -> tuple[int, str, str]:
+    """Run a command; return its exit code, its output and its messages."""
+    capsys.readouterr()
+    code = main(list(words))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def structure(stand_in: ZosmfStandIn, policy: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(
+        each for each in stand_in.policies[policy]["structure"] if each["name"] == name
+    )
+    return found
+
+
+def test_drift_is_found_planned_applied_read_back_activated_and_verified(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    code, out, err = run(capsys, *PLAN)
+    assert code == 0
+    assert "STRUCTURE SQ03APPLICATION1: SIZE(524288) -> SIZE(838656)" in out
+    assert "STRUCTURE SQ03MYDATA: added" in out
+    assert "not yet verified against a real system" in err
+    code, out, _ = run(capsys, *APPLY)
+    assert (code, stand_in.active) == (0, "CFRM01")
+    assert "every value is as sent. It is not active." in out
+    code, out, _ = run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")
+    assert (code, stand_in.active) == (0, "CFRM02")
+    assert "The policy CFRM02 is active" in out
+    assert stand_in.changes == [f"POST {POLICIES}", f"PUT {POLICIES}/activation/CFRM02"]
+    assert run(capsys, *DRIFT)[:2] == (
+        0,
+        "The policy CFRM02 has no difference from the policy CFRM02, which cfplan applied.\n",
+    )
+    # Somebody changes a size and removes a structure by hand.
+    structure(stand_in, "CFRM02", "SQ03MYDATA")["size"] = 4_000_000
+    del stand_in.policies["CFRM02"]["structure"][2]
+    code, out, _ = run(capsys, *DRIFT)
+    assert code == 1
+    assert "  STRUCTURE SQ03MYDATA: SIZE(2702336) -> SIZE(4000000)\n" in out
+    assert "  STRUCTURE DSNDB0G_LOCK1: removed\n" in out
+    # The plan repairs what belongs to it.
+    code, out, _ = run(capsys, *PLAN)
+    assert (code, out) == (0, "STRUCTURE SQ03MYDATA: SIZE(4000000) -> SIZE(2702336)\n")
+    code, _, _ = run(
+        capsys, *APPLY[:6], "CFRM03", "--yes", "--activate", "--confirm-activation", "CFRM03"
+    )  # fmt: skip
+    assert (code, stand_in.active) == (0, "CFRM03")
+    assert run(capsys, *DRIFT, "--plan", "SQ03")[0] == 0
+    assert run(capsys, *PLAN)[1] == "The policy CFRM03 already has all values of the plan SQ03.\n"
+
+
+def test_members_that_the_documentation_does_not_name_are_kept(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    assert run(capsys, *APPLY)[0] == 0
+    assert structure(stand_in, "CFRM02", "DSNDB0G_LOCK1") == structure(stand_in, "CFRM01", "DSNDB0G_LOCK1")
+    assert structure(stand_in, "CFRM02", "SQ03APPLICATION1")["recprty"] == 3
+    assert stand_in.policies["CFRM02"]["cf"] == stand_in.policies["CFRM01"]["cf"]
+    assert stand_in.policies["CFRM01"] == base_policy()
+
+
+@pytest.mark.parametrize("extra", [(), ("--confirm-activation", "CFRM01")])
+def test_activation_needs_the_name_of_the_policy(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, extra: tuple[str, ...]
+) -> None:
+    code, _, err = run(capsys, *APPLY, "--activate", *extra)
+    assert code == 2
+    assert "--confirm-activation CFRM02; --yes is not enough" in err or "its name was not confirmed" in err
+    assert stand_in.changes == [f"POST {POLICIES}"]
+    assert stand_in.active == "CFRM01"
+
+
+def test_corrupted_value_is_reported_and_prevents_activation(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    def corrupt(policy: dict[str, Any]) -> None:
+        policy["structure"][1]["size"] += 256
+
+    stand_in.on_create = corrupt
+    activate = ("--activate", "--confirm-activation", "CFRM02")
+    for _ in range(2):  # the second command finds the policy
+        code, out, _ = run(capsys, *APPLY, *activate)
+        assert code == 1
+        assert "STRUCTURE SQ03APPLICATION1: SIZE(838656) -> SIZE(838912)" in out
+    assert stand_in.changes == [f"POST {POLICIES}"]
+
+
+def test_dropped_member_is_reported(stand_in: ZosmfStandIn, verified: str, capsys: Capture) -> None:
+    stand_in.on_create = lambda policy: policy["structure"][0].pop("initsize")
+    code, out, _ = run(capsys, *APPLY)
+    assert code == 1
+    assert "STRUCTURE SQ03CSQ_ADMIN: INITSIZE(25600) -> not stated" in out
+
+
+def test_unverified_unit_is_refused_before_anything_is_sent(
+    stand_in: ZosmfStandIn, plan: str, declare: Declare, capsys: Capture
+) -> None:
+    code, _, err = run(capsys, *APPLY)
+    assert code == 2
+    assert "the unit of sizes is not verified" in err
+    assert stand_in.requests == []
+    # A verified unit no longer counts when the declaration changes.
+    assert main([*VERIFY]) == 0
+    declare(size_unit="M")
+    assert run(capsys, *APPLY)[0] == 2
+    assert stand_in.changes == []
+
+
+def test_unit_is_found_by_a_known_size(
+    stand_in: ZosmfStandIn, plan: str, declare: Declare, capsys: Capture
+) -> None:
+    declare(size_unit=None)
+    code, out, _ = run(capsys, *VERIFY)
+    assert (code, "Enter size_unit: K in the connection" in out) == (1, True)
+    code, out, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+    assert (code, out, "the unit of sizes is unknown" in err) == (2, "", True)
+    declare(size_unit="M")
+    assert "Enter size_unit: K" in run(capsys, *VERIFY)[1]
+    code, out, _ = run(capsys, *VERIFY[:-1], "500M")
+    assert (code, "fits none of the units" in out) == (1, True)
+    declare()
+    code, out, _ = run(capsys, *VERIFY)
+    assert (code, "Verified: 512M of SQ03APPLICATION1 is 524288" in out) == (0, True)
+
+
+def test_values_that_the_interface_does_not_carry_are_refused(
+    stand_in: ZosmfStandIn, verified: str, declare: Declare, capsys: Capture
+) -> None:
+    declare(properties=[])
+    code, out, _ = run(capsys, *PLAN)
+    assert code == 1
+    assert (
+        "apply would refuse: STRUCTURE SQ03MYDATA: INITSIZE(1801216): not carried by the documented interface"
+        in out
+    )
+    # Values that are defaults need not be carried.
+    assert "ALLOWAUTOALT(NO): not carried" not in out
+    code, _, err = run(capsys, *APPLY)
+    assert (code, "values would be lost" in err) == (2, True)
+    assert stand_in.changes == []
+
+
+@pytest.mark.parametrize("name", ["CFRM01", "OTHER"])
+def test_existing_policy_is_never_overwritten(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str
+) -> None:
+    stand_in.policies["OTHER"] = base_policy("OTHER")
+    code, _, err = run(capsys, *APPLY[:6], name, "--yes")
+    assert (code, "which cfplan did not create" in err) == (2, True)
+    assert stand_in.changes == []
+
+
+def test_missing_answer_to_the_creation_is_settled_by_the_next_command(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    # List, policy, then the creation, whose answer is cut off although the policy was created.
+    stand_in.faults += [Fault(), Fault(), Fault(cut_after=1)]
+    code, _, err = run(capsys, *APPLY)
+    assert code == 2
+    assert "It is not known whether the policy CFRM02 was created. Run the same command again" in err
+    code, out, _ = run(capsys, *APPLY)
+    assert code == 0
+    assert "Every value is as sent; nothing was sent again." in out
+    assert stand_in.changes == [f"POST {POLICIES}"]
+
+
+def test_creation_that_did_not_arrive_is_repeated_by_the_next_command(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    stand_in.faults += [Fault(), Fault(), Fault(status=503)]
+    assert run(capsys, *APPLY)[0] == 2
+    assert "CFRM02" not in stand_in.policies
+    code, out, _ = run(capsys, *APPLY)
+    assert (code, "was created and read back" in out) == (0, True)
+
+
+def test_command_killed_before_reading_back_is_settled_by_the_next_one(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    before = len(stand_in.requests)
+    # List, policy, creation, and the policy read back, for which the command is killed while it waits.
+    stand_in.faults += [Fault(), Fault(), Fault(), Fault(is_silent=True)]
+    with subprocess.Popen([sys.executable, "-m", "app.cli", *APPLY], cwd=ROOT) as command:
+        while len(stand_in.requests) < before + 4 and command.poll() is None:
+            time.sleep(0.02)
+        command.kill()
+    assert command.returncode == -signal.SIGKILL
+    with open_database() as (database, _), database.session(writes=False) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        assert row is not None
+        assert row.state == ApplyState.CREATED
+    code, out, _ = run(capsys, *APPLY)
+    assert (code, "which cfplan sent on" in out) == (0, True)
+    assert stand_in.changes == [f"POST {POLICIES}"]
+
+
+def test_version_without_a_required_approval_is_refused(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFPLAN_AUTHENTICATION", "accounts")
+    monkeypatch.setenv("CFPLAN_APPROVAL", "true")
+    before = len(stand_in.requests)
+    code, _, err = run(capsys, *APPLY)
+    assert (code, "approv" in err) == (2, True)
+    assert len(stand_in.requests) == before
+
+
+def test_server_that_does_not_report_the_active_policy_needs_its_name(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    stand_in.reports_active = False
+    code, _, err = run(capsys, *PLAN)
+    assert (code, "Name it with --policy" in err) == (2, True)
+    code, out, _ = run(capsys, *APPLY, "--policy", "CFRM01", "--activate", "--confirm-activation", "CFRM02")
+    assert (code, "does not report which policy is active" in out) == (0, True)
+
+
+def test_pulled_policy_is_input_of_the_utility(
+    stand_in: ZosmfStandIn, plan: str, capsys: Capture, tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+    assert code == 0
+    assert " DEFINE POLICY NAME(CFRM01) REPLACE(NO)" in out
+    assert "futuremember" not in out
+    assert "STRUCTURE DSNDB0G_LOCK1: futuremember: not a keyword" in err
+    assert "initsize: read by its name" in err
+    file = tmp_path / "pulled.txt"
+    file.write_text(out)
+    assert run(capsys, "lint", str(file))[0] == 0
+    found = json.loads(run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")[1])
+    assert found["as_read"] == base_policy()
+
+
+def test_report_of_a_check_has_shapes_and_no_values(
+    stand_in: ZosmfStandIn, plan: str, capsys: Capture
+) -> None:
+    code, out, _ = run(capsys, "connections", "check", "PLEX1")
+    assert code == 0
+    assert "policy[].structure[].size number" in out
+    assert "not documented: " in out
+    assert "policy[].structure[].subnotifydelay" in out
+    for value in ("SQ03", "CFRM01", "524288", PASSWORD, "127.0.0.1"):
+        assert value not in out
+    stand_in.faults += [Fault(status=401)]
+    code, out, _ = run(capsys, "connections", "check", "PLEX1")
+    assert (code, "Check the user and the password" in out) == (1, True)
+
+
+def test_each_call_is_in_the_audit_trail_without_credentials(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    before = len(stand_in.requests)
+    earlier = len(audit_entries(capsys))
+    assert run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")[0] == 0
+    entries = audit_entries(capsys)[earlier:]
+    called = [each["details"] for each in entries if each["action"] == "connection.called"]
+    assert [f"{each['method']} {each['path']}" for each in called] == stand_in.lines[before:]
+    sent = [each["details"]["path"] for each in entries if each["action"] == "connection.change-sent"]
+    assert sent == [POLICIES, f"{POLICIES}/activation/CFRM02"]
+    states = [each["details"]["state"] for each in entries if each["action"] == "connection.policy-state"]
+    assert states == ["sending", "created", "verified", "activating", "activated"]
+    assert PASSWORD not in json.dumps(entries)
+
+
+def test_drift_without_anything_to_compare_is_refused(
+    stand_in: ZosmfStandIn, plan: str, capsys: Capture
+) -> None:
+    code, _, err = run(capsys, *DRIFT)
+    assert (code, "has not applied a policy yet" in err) == (2, True)
+    assert stand_in.requests == []
