@@ -79,11 +79,8 @@ def workflow(result: PlanResult) -> str:
     before = _append(root, _verify(result), before)
     _append(root, _reallocate(), before)
     indent(root)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        + tostring(root, encoding="us-ascii").decode("ascii")
-        + "\n"
-    )
+    written: bytes = tostring(root, encoding="us-ascii", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{written.decode("ascii")}\n'
 
 
 def _information(root: Element, result: PlanResult) -> None:

@@ -12,12 +12,14 @@ is not understood is an error, so that the role stops.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 LAST_COLUMN = 71
 """IXCMIAPU reads columns 1 to 71."""
-_DEFINE = re.compile(r"\bDEFINE\s+POLICY\s+NAME\(\s*([A-Z$#@][A-Z0-9$#@]{0,7})\s*\)(?:\s*REPLACE\(\s*\w+\s*\))?")
+_DEFINE = re.compile(
+    r"\bDEFINE\s+POLICY\s+NAME\(\s*([A-Z$#@][A-Z0-9$#@]{0,7})\s*\)(?:\s*REPLACE\(\s*\w+\s*\))?"
+)
 _HEADING = re.compile(r"1|\+")
 _MESSAGE = re.compile(r"[\s0-]*IXC[0-9]{3,4}[A-Z]\b")
 _REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -45,11 +47,14 @@ def policies(report: list[str]) -> dict[str, str]:
     starts = list(_DEFINE.finditer(text))
     ends = [start.start() for start in starts[1:]] + [len(text)]
     found: dict[str, str] = {}
-    for start, end in zip(starts, ends):
+    for start, end in zip(starts, ends, strict=True):
         if start.group(1) in found:
-            raise ValueError(f"The report has policy {start.group(1)} twice.")
+            msg = f"The report has policy {start.group(1)} twice."
+            raise ValueError(msg)
         kept = [line.rstrip() for line in text[start.start() : end].splitlines() if line.strip()]
-        found[start.group(1)] = "\n".join(f" {line.lstrip()}" if line[:1] != " " else line for line in kept) + "\n"
+        found[start.group(1)] = (
+            "\n".join(f" {line.lstrip()}" if line[:1] != " " else line for line in kept) + "\n"
+        )
     return found
 
 
@@ -61,13 +66,15 @@ def renamed(policy: str, name: str, replace: bool) -> str:
     """
     found = list(_DEFINE.finditer(policy))
     if len(found) != 1:
-        raise ValueError(f"The text has {len(found)} statements DEFINE POLICY instead of one.")
+        msg = f"The text has {len(found)} statements DEFINE POLICY instead of one."
+        raise ValueError(msg)
     head = f" DEFINE POLICY NAME({name}) REPLACE({'YES' if replace else 'NO'})"
     rest = policy[found[0].end() :].lstrip(" ").removeprefix("\n")
     lines = [head, *(line if line.startswith(" ") else f" {line}" for line in rest.splitlines())]
     for number, line in enumerate(lines, start=1):
         if len(line.rstrip()) > LAST_COLUMN:
-            raise ValueError(f"Line {number} of the policy has {len(line)} characters, and IXCMIAPU reads {LAST_COLUMN}: {line}")
+            msg = f"Line {number} of the policy has {len(line)} characters, and IXCMIAPU reads {LAST_COLUMN}: {line}"
+            raise ValueError(msg)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -77,7 +84,7 @@ def other_statements(policy: str, structures: list[str]) -> list[str]:
     starts = [match.start() for match in _STATEMENT.finditer(text)]
     ends = [*starts[1:], len(text)]
     found = []
-    for start, end in zip(starts, ends):
+    for start, end in zip(starts, ends, strict=True):
         statement = text[start:end]
         name = _NAME.match(statement)
         if name is None or name.group(1) not in structures:
@@ -98,7 +105,9 @@ def active_policy(response: list[str]) -> dict[str, Any]:
         match = re.search(_FIELD.format(key.replace(" ", r"\s+")), text)
         fields[key] = match.group(1) if match else None
     if fields["POLNAME"] is None:
-        raise ValueError("The response to D XCF,POLICY,TYPE=CFRM names no active policy: " + " / ".join(response))
+        raise ValueError(
+            "The response to D XCF,POLICY,TYPE=CFRM names no active policy: " + " / ".join(response)
+        )
     started, updated = _time(fields["STARTED"]), _time(fields["LAST UPDATED"])
     changed = started is not None and updated is not None and updated > started
     return {"name": fields["POLNAME"], "changed_after_start": changed}
@@ -108,7 +117,8 @@ def _time(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        return datetime.strptime(text.replace(".", ":"), "%m/%d/%Y %H:%M:%S")
+        # Both times are local to the system; only their order counts.
+        return datetime.strptime(text.replace(".", ":"), "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC)
     except ValueError:
         return None
 
