@@ -60,6 +60,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/mqsc
         POST /api/v1/setxcf
         POST /api/v1/runbook
+        POST /api/v1/workflow
         GET /api/v1/plans
         GET /api/v1/deleted-plans
         GET /api/v1/plans/{name}
@@ -78,6 +79,8 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/plans/{name}/versions/{number}/setxcf
         GET /api/v1/plans/{name}/runbook
         GET /api/v1/plans/{name}/versions/{number}/runbook
+        GET /api/v1/plans/{name}/workflow
+        GET /api/v1/plans/{name}/versions/{number}/workflow
         GET /api/v1/plans/{name}/scenarios
         GET /api/v1/plans/{name}/scenarios/compare
         GET /api/v1/plans/{name}/scenarios/{scenario}

@@ -14,6 +14,7 @@ from app.plans.stored import (
     etag,
 )
 from app.plans.trail import StoredAcknowledgment
+from app.sizing.description import OUTPUT_WORDS
 
 JSON = "application/json"
 FINDINGS_HEADER = "x-cfplan-findings"
@@ -106,4 +107,5 @@ def output_response(output: StoredOutput, headers: Headers) -> Response:
         "content-disposition": f'attachment; filename="{output.filename}"',
         FINDINGS_HEADER: output.findings,
     }
-    return conditional(Response(output.text, media_type="text/plain", headers=more), headers, output.etag)
+    media_type = OUTPUT_WORDS[output.kind].media_type
+    return conditional(Response(output.text, media_type=media_type, headers=more), headers, output.etag)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from app.plans.computed import ComputedPlan
     from planner_core.document.model import PlanDocument
 
-TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
+TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook", "workflow")
 WAYS_TO_PUT = "Use --if-match {etag} if the change is based on that version, or --replace to change the plan whichever version is current."
 _MOST_VERSIONS = 2**31 - 1
 WAYS_TO_IMPORT = "Use --replace to change existing plans."

@@ -48,6 +48,7 @@ from app.plans.stored import DeletedPlan, StoredVersion
 from app.plans.text_view import texts_of
 from app.settings import Settings
 from app.sizing.calculator.answer import Figure, OutputTextView
+from app.sizing.description import OUTPUT_WORDS
 from app.texts.yaml_text import yaml_text
 from app.web.charts import ChartWithTable
 from app.web.csv_files import csv_text
@@ -379,7 +380,7 @@ def download(session: SessionDep, name: str, number: str, file: str, release: Re
         output = service.get_output(session, name, file, number=stored.number)
         release.check(session, name, output)
         release.record_version(name, output, {file: output.text})
-        return _file(output.text, "text/plain", f"{stem}-{output.filename}")
+        return _file(output.text, OUTPUT_WORDS[file].media_type, f"{stem}-{output.filename}")
     if file == "plan.json":
         return _file(_pretty(stored.document), "application/json", f"{name}.json")
     if file == "plan.yaml":

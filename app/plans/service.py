@@ -227,7 +227,8 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
     plan = living_plan(session, name)
     row = repository.read_output(session, plan.id, number or plan.latest, kind)
     if row is None:
-        raise PlanNotFound(name, number)
+        _stored(session, plan, number or plan.latest)
+        raise _saved_before(kind)
     if row.text is None:
         raise _refusal(row.refusal)
     return StoredOutput(
@@ -247,11 +248,14 @@ def get_texts(
     """Return z/OS texts of a version by kind, or the error that `get_output` would raise."""
     found = {row.kind: row for row in repository.read_texts(session, version.plan_id, version.number, kinds)}
     texts: dict[str, StoredText | StoredOutputRefused] = {}
+    if not found:  # removed permanently since the version was read
+        raise PlanNotFound(version.name, version.number)
     for kind in kinds:
-        if kind not in found:  # removed permanently since the version was read
-            raise PlanNotFound(version.name, version.number)
-        row = found[kind]
-        texts[kind] = _refusal(row.refusal) if row.text is None else StoredText(row.text, row.filename)
+        row = found.get(kind)
+        if row is None:
+            texts[kind] = _saved_before(kind)
+        else:
+            texts[kind] = _refusal(row.refusal) if row.text is None else StoredText(row.text, row.filename)
     return texts
 
 
@@ -475,6 +479,15 @@ def _refusal(text: str) -> StoredOutputRefused:
     refusal = json.loads(text)
     findings = adapter(tuple[Finding, ...]).validate_python(refusal["findings"])
     return StoredOutputRefused(refusal["message"], findings)
+
+
+def _saved_before(kind: str) -> StoredOutputRefused:
+    """Return the refusal of a kind of text that cfplan did not have yet when the version was saved."""
+    message = (
+        f"This version was saved before cfplan had the output {kind}, and versions do not change: send its document to "
+        f"POST /api/v1/{kind}, or save a new version."
+    )
+    return StoredOutputRefused(message, ())
 
 
 def _figures(row: AnyRow) -> dict[str, Any]:

@@ -21,6 +21,10 @@ OUTPUTS: Mapping[str, tuple[str, str]] = {
         "Complete job",
         "IXCMIAPU with the complete policy; it needs a policy name and the CFs' hardware fields.",
     ),
+    "workflow": (
+        "z/OSMF workflow",
+        "The steps of the change for the Workflows task of z/OSMF. Not yet verified against a real z/OSMF.",
+    ),
 }
 
 

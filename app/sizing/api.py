@@ -73,7 +73,7 @@ def _text_handler(kind: str) -> Callable[[Request], Awaitable[Response]]:
             "content-disposition": f'attachment; filename="{output.filename}"',
             FINDINGS_HEADER: findings,
         }
-        return Response(output.text, media_type="text/plain", headers=headers)
+        return Response(output.text, media_type=OUTPUT_WORDS[kind].media_type, headers=headers)
 
     handler.__name__, handler.__doc__ = kind, OUTPUT_WORDS[kind].description
     return handler

@@ -17,6 +17,7 @@ from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from planner_core.wire import JsonObject
 
 TEXT = "text/plain"
+XML = "application/xml"
 
 
 class Words(NamedTuple):
@@ -24,6 +25,7 @@ class Words(NamedTuple):
 
     summary: str
     description: str
+    media_type: str = TEXT
 
 
 OUTPUT_WORDS = {
@@ -42,6 +44,12 @@ OUTPUT_WORDS = {
         "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge a structure that fills up.",
     ),
     "runbook": Words("Runbook", "The actions for each structure when IXC585E or reason code 2192 occurs."),
+    "workflow": Words(
+        "z/OSMF workflow",
+        "A workflow definition for the Workflows task of z/OSMF: back up the policies, define the new one, activate it, rebuild "
+        "each structure in order, verify the result.",
+        XML,
+    ),
 }
 
 EXPLAIN = {
@@ -94,7 +102,7 @@ def text_response(kind: str) -> JsonObject:
                 "schema": {"type": "string", "pattern": r"^error=\d+, warning=\d+, info=\d+$"},
             },
         },
-        "content": {TEXT: {"schema": {"type": "string"}}},
+        "content": {OUTPUT_WORDS[kind].media_type: {"schema": {"type": "string"}}},
     }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from planner_core.findings import Finding
 
-_OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "json")
+_OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "workflow", "json")
 
 
 def add_plan(plan: argparse.ArgumentParser) -> None:

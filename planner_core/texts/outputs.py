@@ -14,6 +14,7 @@ from planner_core.texts.cfrm import render
 from planner_core.texts.mqsc.render import mqsc
 from planner_core.texts.xcf.runbook import runbook
 from planner_core.texts.xcf.setxcf import setxcf
+from planner_core.texts.zosmf.workflow import workflow
 
 _RENDERERS: Mapping[str, tuple[Callable[[PlanResult], str], str]] = {
     "policy": (render.fragment, "policy.txt"),
@@ -21,6 +22,7 @@ _RENDERERS: Mapping[str, tuple[Callable[[PlanResult], str], str]] = {
     "mqsc": (mqsc, "define.mqsc"),
     "setxcf": (setxcf, "setxcf.txt"),
     "runbook": (runbook, "runbook.txt"),
+    "workflow": (workflow, "workflow.xml"),
 }
 OUTPUT_KINDS = tuple(_RENDERERS)
 

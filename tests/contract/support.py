@@ -26,7 +26,7 @@ from app.cli import main
 MIB = 1024 * 1024
 DATA = Path(__file__).parent / "data"
 SEVERITIES = {"error", "warning", "info"}
-OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook")
+OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "workflow")
 
 
 # ---- the command line --------------------------------------------------------------------------------------------

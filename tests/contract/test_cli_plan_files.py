@@ -38,7 +38,7 @@ def given(
 # ---- what it reads -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("output", ["policy", "mqsc", "setxcf", "runbook", "json"])
+@pytest.mark.parametrize("output", ["policy", "mqsc", "setxcf", "runbook", "workflow", "json"])
 @pytest.mark.parametrize("name", ["plan.json", "plan.yaml", "plan.yml", "plan"])
 def test_json_document_is_read_under_any_file_name(tmp_path: Path, name: str, output: str) -> None:
     # JSON is YAML too.

@@ -39,7 +39,7 @@ from tests.contract.support import (
 )
 
 SQ03 = DATA / "sq03.yaml"
-TEXTS = ("policy", "mqsc", "setxcf", "runbook")
+TEXTS = ("policy", "mqsc", "setxcf", "runbook", "workflow")
 
 
 def sq03(level: int = 25) -> dict[str, Any]:

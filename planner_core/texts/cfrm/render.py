@@ -131,12 +131,18 @@ def job(result: PlanResult) -> str:
         "//SYSPRINT DD  SYSOUT=*",
         "//SYSABEND DD  SYSOUT=*",
         "//SYSIN    DD  *",
-        " DATA TYPE(CFRM) REPORT(YES)",
-        f" DEFINE POLICY NAME({document.policy.name}) REPLACE({'YES' if document.policy.replace else 'NO'})",
+        *define_statements(result),
+        "/*",
     ]
-    for facility in document.coupling_facilities:
-        lines.extend(_facility_lines(facility))
-    for structure in result.structures:
-        lines.extend(structure_lines(structure))
-    lines.append("/*")
     return "\n".join(lines) + "\n"
+
+
+def define_statements(result: PlanResult) -> Iterator[str]:
+    """Yield the input of IXCMIAPU that defines the policy of a plan that has all required fields."""
+    document = result.document
+    yield " DATA TYPE(CFRM) REPORT(YES)"
+    yield f" DEFINE POLICY NAME({document.policy.name}) REPLACE({'YES' if document.policy.replace else 'NO'})"
+    for facility in document.coupling_facilities:
+        yield from _facility_lines(facility)
+    for structure in result.structures:
+        yield from structure_lines(structure)

@@ -19,8 +19,24 @@ from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
 """A command that reports the effect of REALLOCATE without changing anything."""
 REALLOCATE: Final = "SETXCF START,REALLOCATE"
+DISPLAY_POLICY: Final = "D XCF,POLICY,TYPE=CFRM"
 _REMARK_WIDTH: Final = 64
 """Width between the marks of a comment that ends in column 71, the last column that z/OS members use."""
+
+
+def activate_command(policy_name: str | None) -> str:
+    """Return the command that starts a policy; without a name, with a word to replace."""
+    return f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={policy_name or 'policy-name'}"
+
+
+def display_command(structure: StructureResult) -> str:
+    """Return the command that displays a structure."""
+    return f"D XCF,STR,STRNAME={structure.cfrm_name}"
+
+
+def rebuild_command(structure: StructureResult) -> str:
+    """Return the command that rebuilds a structure."""
+    return f"SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
@@ -79,8 +95,8 @@ def setxcf(result: PlanResult) -> str:
         lines += _remarks(sentence)
     lines += ["", *_remarks("To activate the policy after IXCMIAPU has updated it:")]
     # Displays change nothing, so they are outside of comments.
-    lines.append("D XCF,POLICY,TYPE=CFRM")
-    lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
+    lines.append(DISPLAY_POLICY)
+    lines.append(_held(activate_command(document.policy.name)))
     for structure in result.structures:
         lines += ["", *_block(structure)]
     return "\n".join([*lines, "", *_reallocate()]) + "\n"
@@ -92,11 +108,11 @@ def _block(structure: StructureResult) -> Iterator[str]:
     between = f"INITSIZE {format_size(sizes.initsize_bytes)}, SIZE {format_size(sizes.size_bytes)}"
     yield from _remarks(f"{name}, {_ROLES[structure.role]}")
     yield from _remarks(between)
-    yield f"D XCF,STR,STRNAME={name}"
+    yield display_command(structure)
     yield from _remarks("Rebuild, when D XCF,STR shows a pending policy change:")
     if structure.placement.duplex != "DISABLED":
         yield from _remarks("(a duplexed structure is not rebuilt: stop duplexing first)")
-    yield _held(f"SETXCF START,REBUILD,STRNAME={name}")
+    yield _held(rebuild_command(structure))
     target, command = alter_target_bytes(structure), alter_command(structure)
     if target is None or command is None:
         yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")

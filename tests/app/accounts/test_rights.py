@@ -34,7 +34,7 @@ PUBLIC = (
     "MOUNT /static",
 )
 CALCULATIONS = (
-    *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook")),
+    *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook", "workflow")),
     *(
         f"POST /api/v1/{kind}"
         for kind in ("lint", "merge", "diff", "plan-from-running", "other-structures", "usage/plan-document")

@@ -1,18 +1,18 @@
-"""The examples of docs/how-to/provisioning.md, run against a live service; z/OSMF and Zowe are stand-ins."""
+"""The examples of docs/how-to/provisioning.md, run against a live service; Zowe is a stand-in.
+
+tests/deployment/test_ansible_role.py runs the playbook.
+"""
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,42 +57,6 @@ def blocks(section: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", SECTIONS[section], re.MULTILINE | re.DOTALL)
 
 
-@dataclass
-class Zosmf:
-    """Requests to the stand-in for z/OSMF."""
-
-    requests: list[tuple[str, str, dict[str, str], str]] = field(default_factory=list)
-    url: str = ""
-
-
-@pytest.fixture
-def zosmf() -> Iterator[Zosmf]:
-    found = Zosmf()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            text = self.rfile.read(int(self.headers["content-length"])).decode()
-            sent = {name.lower(): value for name, value in self.headers.items()}
-            found.requests.append((self.command, self.path, sent, text))
-            body = json.dumps({"jobname": "CFRMPOL", "jobid": "JOB00042", "status": "INPUT"}).encode()
-            self.send_response(201)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        found.url = f"http://127.0.0.1:{server.server_address[1]}"
-        yield found
-        server.shutdown()
-        thread.join(timeout=30)
-
-
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[str]:
     """Yield the address of a service without plans."""
@@ -123,7 +87,7 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, service: str, zosmf: Zosmf) -> Shell:
+def shell(tmp_path: Path, service: str) -> Shell:
     folder = tmp_path / "work"
     folder.mkdir()
     programs = tmp_path / "bin"
@@ -133,9 +97,7 @@ def shell(tmp_path: Path, service: str, zosmf: Zosmf) -> Shell:
     zowe.chmod(0o755)
     environment = {
         "PATH": os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "HOME": str(tmp_path), "CFPLAN": service, "ZOSMF": zosmf.url, "ZOSMF_USER": "ibmuser", "ZOSMF_PASSWORD": "geheim",
-        "LC_ALL": "C.UTF-8", "ANSIBLE_LOCALHOST_WARNING": "False", "ANSIBLE_INVENTORY_UNPARSED_WARNING": "False",
-        "ANSIBLE_NOCOLOR": "1", "no_proxy": "*",
+        "HOME": str(tmp_path), "CFPLAN": service, "LC_ALL": "C.UTF-8", "no_proxy": "*",
     }  # fmt: skip
     made = Shell(folder, environment)
     made.write("SQ03.json", COMPLETE)
@@ -185,58 +147,6 @@ def test_documented_curl_lines_fail_after_a_concurrent_change(shell: Shell) -> N
     refused = shell.run(f"jq '.document{rest}")
     assert refused.returncode != 0
     assert "412" in refused.stderr
-
-
-@pytest.fixture
-def playbook(shell: Shell) -> str:
-    (text,) = blocks("Ansible", "yaml")
-    name = text.splitlines()[0].removeprefix("# ")
-    (shell.folder / name).write_text(text, encoding="utf-8")
-    (command,) = blocks("Ansible", "sh")
-    if shutil.which("ansible-playbook", path=shell.environment["PATH"]) is None:
-        pytest.skip("ansible-core is not installed")
-    return command
-
-
-def test_playbook_submits_the_job_exactly_once(shell: Shell, playbook: str, zosmf: Zosmf) -> None:
-    played = shell.run(playbook)
-    assert played.returncode == 0, played.stdout + played.stderr
-    assert "CFRMPOL JOB00042" in played.stdout
-    ((method, path, headers, text),) = zosmf.requests
-    assert (method, path) == ("PUT", "/zosmf/restjobs/jobs")
-    assert headers["content-type"] == "text/plain"
-    assert "x-csrf-zosmf-header" in headers
-    assert base64.b64decode(headers["authorization"].removeprefix("Basic ")) == b"ibmuser:geheim"
-    card, *lines = text.splitlines()
-    assert card.startswith("//CFRMPOL  JOB ")
-    assert max(map(len, text.splitlines())) <= 72
-    assert lines == text_of("job", COMPLETE).splitlines()[1:]
-
-    again = shell.run(playbook)
-    assert again.returncode == 0, again.stdout
-    assert len(zosmf.requests) == 1, "the document had not changed"
-
-    shell.write("SQ03.json", {**COMPLETE, "headroom_percent": 20})
-    assert shell.run(playbook).returncode == 0
-    assert (
-        zosmf.requests[1][3].splitlines()[1:]
-        == text_of("job", {**COMPLETE, "headroom_percent": 20}).splitlines()[1:]
-    )
-
-
-def test_playbook_submits_nothing_while_a_warning_is_open(shell: Shell, playbook: str, zosmf: Zosmf) -> None:
-    document = above_figures(COMPLETE)
-    warnings = open_warnings(document)
-    assert warnings
-    shell.write("SQ03.json", document)
-    stopped = shell.run(playbook)
-    assert stopped.returncode != 0
-    assert warnings[0].message[:40] in " ".join(stopped.stdout.split())
-    assert zosmf.requests == []
-    shell.write("SQ03.json", acknowledged(document))
-    played = shell.run(playbook)
-    assert played.returncode == 0, played.stdout
-    assert len(zosmf.requests) == 1
 
 
 def test_documented_zowe_line_submits_the_job(shell: Shell) -> None:
@@ -312,5 +222,5 @@ def test_every_example_on_the_page_is_tested() -> None:
     }
     # The fragments about accounts, which add a header to the other examples, cannot run alone.
     assert counted == {
-        "With accounts": 0, "curl": 4, "Ansible": 2, "Zowe": 1, "A CI job that fails on new warnings": 3,
+        "With accounts": 0, "curl": 4, "Ansible": 1, "Zowe": 1, "A CI job that fails on new warnings": 3,
     }  # fmt: skip

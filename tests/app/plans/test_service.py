@@ -8,12 +8,14 @@ from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.paging import PageRequest
 from app.plans import service
-from app.plans.stored import StoredVersion
+from app.plans.models import PlanOutput
+from app.plans.stored import StoredText, StoredVersion
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
@@ -82,6 +84,19 @@ def test_texts_of_a_version_that_was_removed_meanwhile_are_not_found(session: Se
     service.purge_deleted(session, timedelta(0))
     with pytest.raises(service.PlanNotFound):
         service.get_texts(session, version, OUTPUT_KINDS)
+
+
+def test_version_that_was_saved_before_a_kind_of_text_existed_says_so(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    session.execute(delete(PlanOutput).where(PlanOutput.kind == "workflow"))
+    text, refused = service.get_texts(session, version, ("policy", "workflow")).values()
+    assert isinstance(text, StoredText)
+    assert isinstance(refused, service.StoredOutputRefused)
+    assert "saved before cfplan had the output workflow" in str(refused)
+    with pytest.raises(service.StoredOutputRefused, match="save a new version"):
+        service.get_output(session, "SQ03", "workflow")
+    with pytest.raises(service.PlanNotFound, match="no version 2"):
+        service.get_output(session, "SQ03", "workflow", number=2)
 
 
 def test_each_change_creates_a_version_and_keeps_old_ones(session: Session) -> None:

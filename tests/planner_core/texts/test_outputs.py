@@ -66,8 +66,8 @@ SQ03: dict[str, Any] = {
 
 
 def sq03(kind: str) -> dict[str, Any]:
-    """Return the example; for the job, with the name of the policy and the hardware of its coupling facilities."""
-    if kind != "job":
+    """Return the example; for the job and the workflow, with the name of the policy and the hardware of its coupling facilities."""
+    if kind not in ("job", "workflow"):
         return SQ03
     first, second = SQ03["coupling_facilities"]
     facilities = [
@@ -95,7 +95,7 @@ def test_equivalent_documents_give_the_same_bytes(kind: str) -> None:
 @settings(max_examples=50)
 @given(policy_documents())
 def test_same_document_gives_the_same_bytes(document: dict[str, Any]) -> None:
-    for kind in ("policy", "mqsc", "setxcf", "runbook"):
+    for kind in ("policy", "mqsc", "setxcf", "runbook", "workflow"):
         outcomes = []
         for _ in range(2):
             try:
@@ -122,6 +122,7 @@ def test_file_name_has_the_group_and_the_kind_of_output() -> None:
         "mqsc": "SQ03-define.mqsc",
         "setxcf": "SQ03-setxcf.txt",
         "runbook": "SQ03-runbook.txt",
+        "workflow": "SQ03-workflow.xml",
     }
 
 
@@ -205,7 +206,7 @@ def test_warnings_do_not_block_a_text() -> None:
 
 def test_unknown_output_is_refused() -> None:
     with pytest.raises(
-        UnknownOutput, match=r"no output .jcl.: choose one of policy, job, mqsc, setxcf, runbook"
+        UnknownOutput, match=r"no output .jcl.: choose one of policy, job, mqsc, setxcf, runbook, workflow"
     ):
         output("jcl", varied())
 

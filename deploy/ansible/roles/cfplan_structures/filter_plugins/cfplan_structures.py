@@ -1,0 +1,162 @@
+"""Filters that read the report of IXCMIAPU and the responses to XCF commands, for the role cfplan_structures.
+
+They run on the control node, which need not have cfplan: they use the standard library alone.
+
+Sources: the headings of the report (a line with 1ADMINISTRATIVE, a line with +____) and the lines DEFINE POLICY NAME(...),
+POLICY CHANGE PENDING, REALLOCATE TEST RESULTED IN THE FOLLOWING, STRUCTURE(S) WITH AN ERROR/EXCEPTION CONDITION and
+STRUCTURE(S) WITH A WARNING CONDITION: IBM's playbooks for CFRM policy changes (IBM/ibm_zos_zosmf). POLNAME, STARTED and
+LAST UPDATED in the response to D XCF,POLICY, and the numbers in front of the headings of the test: from memory. Text that
+is not understood is an error, so that the role stops.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+LAST_COLUMN = 71
+"""IXCMIAPU reads columns 1 to 71."""
+_DEFINE = re.compile(
+    r"\bDEFINE\s+POLICY\s+NAME\(\s*([A-Z$#@][A-Z0-9$#@]{0,7})\s*\)(?:\s*REPLACE\(\s*\w+\s*\))?"
+)
+_HEADING = re.compile(r"1|\+")
+_MESSAGE = re.compile(r"[\s0-]*IXC[0-9]{3,4}[A-Z]\b")
+_REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STATEMENT = re.compile(r"\b(?:CF|STRUCTURE)\s+NAME\(")
+_NAME = re.compile(r"STRUCTURE\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
+_FIELD = r"\b{}\s*:\s*(\S+(?:\s+[0-9]{{2}}[:.][0-9]{{2}}[:.][0-9]{{2}})?)"
+_TESTED = "REALLOCATE TEST RESULTED IN THE FOLLOWING"
+_EXCEPTIONS = re.compile(r"(?:\b([0-9]+)\s+)?STRUCTURE\(S\) WITH AN ERROR/EXCEPTION CONDITION")
+_WARNINGS = re.compile(r"STRUCTURE\(S\) WITH A WARNING CONDITION")
+_STRNAME = re.compile(r"\bSTRNAME\s*:\s*([A-Z0-9$#@_]+)")
+
+
+def policies(report: list[str]) -> dict[str, str]:
+    """Return the statements of each policy in a report of IXCMIAPU, by policy name, without comments.
+
+    Comments can extend beyond column 71 in the report, and would end within the next statement if they were cut there.
+    """
+    lines = []
+    for line in report:
+        if _HEADING.match(line) or _MESSAGE.match(line):
+            continue
+        # Lines of a printed report begin with a control character: blank, 0 or - for single, double and triple spacing.
+        lines.append(f" {line[1:]}" if line[:1] in ("0", "-") else line)
+    text = _REMARK.sub(" ", "\n".join(lines))
+    starts = list(_DEFINE.finditer(text))
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    found: dict[str, str] = {}
+    for start, end in zip(starts, ends, strict=True):
+        if start.group(1) in found:
+            msg = f"The report has policy {start.group(1)} twice."
+            raise ValueError(msg)
+        kept = [line.rstrip() for line in text[start.start() : end].splitlines() if line.strip()]
+        found[start.group(1)] = (
+            "\n".join(f" {line.lstrip()}" if line[:1] != " " else line for line in kept) + "\n"
+        )
+    return found
+
+
+def renamed(policy: str, name: str, replace: bool) -> str:
+    """Return the statements with another policy name, for IXCMIAPU.
+
+    Raises:
+        ValueError: There is no single DEFINE POLICY, or a line is too long for IXCMIAPU.
+    """
+    found = list(_DEFINE.finditer(policy))
+    if len(found) != 1:
+        msg = f"The text has {len(found)} statements DEFINE POLICY instead of one."
+        raise ValueError(msg)
+    head = f" DEFINE POLICY NAME({name}) REPLACE({'YES' if replace else 'NO'})"
+    rest = policy[found[0].end() :].lstrip(" ").removeprefix("\n")
+    lines = [head, *(line if line.startswith(" ") else f" {line}" for line in rest.splitlines())]
+    for number, line in enumerate(lines, start=1):
+        if len(line.rstrip()) > LAST_COLUMN:
+            msg = f"Line {number} of the policy has {len(line)} characters, and IXCMIAPU reads {LAST_COLUMN}: {line}"
+            raise ValueError(msg)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def other_statements(policy: str, structures: list[str]) -> list[str]:
+    """Return the statements of a policy in one notation and order, except those of the named structures."""
+    text = _REMARK.sub(" ", policy)
+    starts = [match.start() for match in _STATEMENT.finditer(text)]
+    ends = [*starts[1:], len(text)]
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        statement = text[start:end]
+        name = _NAME.match(statement)
+        if name is None or name.group(1) not in structures:
+            compact = re.sub(r"\s+", " ", statement).strip()
+            found.append(re.sub(r"\s*([(),])\s*", r"\1", compact))
+    return sorted(found)
+
+
+def active_policy(response: list[str]) -> dict[str, Any]:
+    """Return the active policy in the response to D XCF,POLICY,TYPE=CFRM: its name, and whether it changed after its start.
+
+    Raises:
+        ValueError: The response names no policy.
+    """
+    text = "\n".join(response)
+    fields = {}
+    for key in ("POLNAME", "STARTED", "LAST UPDATED"):
+        match = re.search(_FIELD.format(key.replace(" ", r"\s+")), text)
+        fields[key] = match.group(1) if match else None
+    if fields["POLNAME"] is None:
+        raise ValueError(
+            "The response to D XCF,POLICY,TYPE=CFRM names no active policy: " + " / ".join(response)
+        )
+    started, updated = _time(fields["STARTED"]), _time(fields["LAST UPDATED"])
+    changed = started is not None and updated is not None and updated > started
+    return {"name": fields["POLNAME"], "changed_after_start": changed}
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        # Both times are local to the system; only their order counts.
+        return datetime.strptime(text.replace(".", ":"), "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def reallocate_test(response: list[str]) -> dict[str, Any]:
+    """Return whether a response is a report of D XCF,REALLOCATE,TEST, and the structures with an error or exception."""
+    text = "\n".join(response)
+    heading = _EXCEPTIONS.search(text)
+    if _TESTED not in text or heading is None:
+        return {"is_report": False, "exceptions": []}
+    warnings = _WARNINGS.search(text, heading.end())
+    names = _STRNAME.findall(text, heading.end(), warnings.start() if warnings else len(text))
+    if not names and int(heading.group(1) or 0):
+        names = [f"{heading.group(1)} structures that the report does not name"]
+    return {"is_report": True, "exceptions": names}
+
+
+def operator_command(text: str) -> str:
+    r"""Return a command with a backslash in front of $ and &, as zos_operator requires."""
+    return re.sub(r"([$&])", r"\\\1", text)
+
+
+def text_of(lines: list[str]) -> str:
+    """Return lines as one text; in a template, a backslash and n between quotes need not be a line end."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+class FilterModule:
+    """The filters by their names."""
+
+    def filters(self) -> dict[str, Any]:
+        """Return the filters."""
+        return {
+            "cfplan_policies": policies,
+            "cfplan_text": text_of,
+            "cfplan_renamed": renamed,
+            "cfplan_other_statements": other_statements,
+            "cfplan_active_policy": active_policy,
+            "cfplan_reallocate_test": reallocate_test,
+            "cfplan_operator_command": operator_command,
+        }

@@ -1,0 +1,1 @@
+"""z/OSMF workflow definitions."""

@@ -1,0 +1,396 @@
+"""The role cfplan_structures against a real cfplan service; a JSON file and stand-ins of IBM's modules replace the sysplex.
+
+The stand-ins accept the parameters and return the values that the documentation of ibm.ibm_zos_core 2.0.0 lists. Nothing here
+has been run on a z/OS system.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from app.main import create_app
+from app.settings import Settings
+from app.sizing.examples import examples
+from planner_core.document.reading import read_object
+from planner_core.plan.evaluate import evaluate
+from tests.packaging.pins import ROOT
+from tests.serving import served
+
+HERE = Path(__file__).parent / "ansible"
+ROLE = ROOT / "deploy" / "ansible" / "roles" / "cfplan_structures"
+PLAYBOOK = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(PLAYBOOK is None, reason="ansible-core is not installed"),
+]
+SECRET = "cfplan_not-for-any-log"
+ACTIVE = """\
+   CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000A1B2C) PARTITION(0F) CPCID(00)
+   CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000D3E4F) PARTITION(0F) CPCID(00)
+   STRUCTURE NAME(DSNDB0P_LOCK1) SIZE(262144) INITSIZE(131072) PREFLIST(CF02,CF01)
+   STRUCTURE NAME(SQ03APPLICATION1) SIZE(524288) INITSIZE(262144) FULLTHRESHOLD(85) PREFLIST(CF01,CF02)
+"""
+
+
+def playbook_of(page: str) -> str:
+    """Return the playbook of a page in docs/how-to."""
+    text = (ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")
+    (found,) = re.findall(
+        r"^```yaml\n(# (?:define|provision)\.yml\n.*?)^```$", text, re.MULTILINE | re.DOTALL
+    )
+    return str(found)
+
+
+def document(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return a plan with all warnings acknowledged."""
+    made = {**examples()["complete"].document, "policy": {}, **changes}
+    known = [
+        {"code": each.code, "structure": each.structure, "reason": "known"}
+        for each in evaluate(read_object(made)).findings
+        if each.severity == "warning"
+    ]
+    return {**made, "acknowledged": known}
+
+
+@dataclass
+class Site:
+    """A folder with the playbook and the plan, the service, and the file that is the sysplex."""
+
+    folder: Path
+    url: str
+    variables: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "sysplex.json").read_text(encoding="utf-8"))
+        return found
+
+    def set(self, **changes: Any) -> None:  # noqa: ANN401
+        (self.folder / "sysplex.json").write_text(json.dumps({**self.state, **changes}), encoding="utf-8")
+
+    def plan(self, made: dict[str, Any]) -> None:
+        (self.folder / "plan.json").write_text(json.dumps(made), encoding="utf-8")
+
+    def run(self, *arguments: str, **variables: Any) -> Played:  # noqa: ANN401
+        given = {
+            "cfplan_structures_url": self.url,
+            "cfplan_structures_token": SECRET,
+            "cfplan_structures_document": str(self.folder / "plan.json"),
+            "cfplan_structures_plan": "",
+            "cfplan_structures_backup_file": "",
+            "cfplan_structures_policy": "PROD02",
+            "cfplan_structures_job_card": ["//CFRMPOL  JOB (ACCT),'CFRM POLICY',CLASS=A,MSGCLASS=H,", "//             NOTIFY=&SYSUID"],
+            "cfplan_structures_rebuild_check_seconds": 0,
+            "cfplan_structures_accepted_findings": ["POLICY_REMARK_SWALLOWS"],
+            **variables,
+        }  # fmt: skip
+        (self.folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
+        (self.folder / "variables.json").write_text(json.dumps(given), encoding="utf-8")
+        environment = {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "HOME": str(self.folder), "LC_ALL": "C.UTF-8", "no_proxy": "*", "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_ROLES_PATH": str(ROLE.parent), "ANSIBLE_COLLECTIONS_PATH": str(HERE / "collections"),
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_HOME": str(self.folder / "ansible"),
+            "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"), "CFPLAN_TEST_SYSPLEX": str(self.folder / "sysplex.json"),
+            "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",
+        }  # fmt: skip
+        assert PLAYBOOK is not None
+        inventory = f"zos ansible_connection=local ansible_python_interpreter={sys.executable},"
+        (self.folder / "hosts.ini").write_text(inventory.rstrip(",") + "\n", encoding="utf-8")
+        ran = subprocess.run(
+            [PLAYBOOK, "-i", "hosts.ini", "-e", "@variables.json", *arguments, "play.yml"],
+            cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=600,
+        )  # fmt: skip
+        return Played(ran.returncode, ran.stdout, ran.stderr)
+
+
+@dataclass
+class Played:
+    """The result of a playbook."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def changed(self) -> int:
+        found = re.search(r"\bchanged=([0-9]+)", self.out)
+        assert found, self.out + self.err
+        return int(found.group(1))
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.out + self.err).split())
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    structures = {
+        "SQ03APPLICATION1": {"SIZE": "524288", "INITSIZE": "262144"},
+        "DSNDB0P_LOCK1": {"SIZE": "262144", "INITSIZE": "131072"},
+    }
+    state = {
+        "active": "PROD01", "started": "11/02/2026 10:00:00", "updated": "11/02/2026 09:15:02",
+        "policies": {"OLD": ACTIVE, "PROD01": ACTIVE}, "structures": structures, "jobs": [], "commands": [], "defined": [],
+        "data_sets": {}, "exceptions": [], "fails": False,
+    }  # fmt: skip
+    (folder / "sysplex.json").write_text(json.dumps(state), encoding="utf-8")
+    with served(create_app(Settings(data_dir=tmp_path / "data"))) as url:
+        made = Site(folder, url)
+        made.plan(document())
+        yield made
+
+
+ALL = {
+    "cfplan_structures_activate": "PROD02",
+    "cfplan_structures_reallocate": True,
+    "cfplan_structures_plan": "SQ03",
+}
+
+
+STATE = ("policies", "active", "structures", "defined", "data_sets")
+"""The parts of the state that only a change alters."""
+
+
+def setxcf(state: dict[str, Any]) -> list[str]:
+    return [command for command in state["commands"] if command.startswith("SETXCF")]
+
+
+def test_second_run_changes_nothing(site: Site) -> None:
+    """One role, three runs: define, then activate and reallocate, then nothing."""
+    backup = {
+        "cfplan_structures_backup_file": str(site.folder / "before.txt"),
+        "cfplan_structures_backup_data_set": "SYS1.CFRM.BACKUP",
+    }
+    first = site.run("-vvv", **backup)
+    assert first.code == 0, first.out + first.err
+    assert SECRET not in first.out + first.err
+    state = site.state
+    # By default the policy is defined, and neither activated nor reallocated.
+    assert (state["active"], state["defined"], setxcf(state)) == ("PROD01", ["PROD02"], [])
+    for each in evaluate(read_object(document())).structures:
+        assert f"NAME({each.cfrm_name})" in state["policies"]["PROD02"]
+        assert str(each.sizes.size_bytes // 1024) in state["policies"]["PROD02"]
+    assert "DSNDB0P_LOCK1" in state["policies"]["PROD02"]
+    assert state["policies"]["PROD01"] == ACTIVE, "the policy that was active can be started again"
+    report = (site.folder / "before.txt").read_text(encoding="utf-8")
+    assert "POLICY NAME(PROD01" in report
+    assert "PROD02" not in report
+    assert state["data_sets"] == {"SYS1.CFRM.BACKUP": report}
+
+    second = site.run(**ALL)
+    assert second.code == 0, second.out + second.err
+    assert second.changed == 3  # the stored plan, the activation, the reallocation
+    state = site.state
+    assert (state["active"], state["defined"]) == ("PROD02", ["PROD02"])
+    commands = state["commands"]
+    assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD02", "SETXCF START,REALLOCATE"]
+    assert commands.index("D XCF,REALLOCATE,TEST") == commands.index("SETXCF START,REALLOCATE") - 1
+
+    third = site.run(**ALL)
+    assert third.code == 0, third.out + third.err
+    assert third.changed == 0
+    after = site.state
+    assert {key: after[key] for key in STATE} == {key: state[key] for key in STATE}
+    assert setxcf(after) == setxcf(state)
+
+
+def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
+    before = site.state
+    played = site.run("--check", **ALL, cfplan_structures_backup_file=str(site.folder / "before.txt"))
+    assert played.code == 0, played.out + played.err
+    assert played.changed == 2
+    assert "PROD02 would be defined" in played.text
+    assert "PROD02 would be activated instead of PROD01" in played.text
+    assert re.search(
+        r"\+ +(?:STRUCTURE NAME\(SQ03APPLICATION1\) )?SIZE\(838656\)|\+.*SIZE\(838656\)", played.out
+    )
+    after = site.state
+    assert {key: after[key] for key in STATE} == {key: before[key] for key in STATE}
+    assert setxcf(after) == []
+    assert not (site.folder / "before.txt").exists()
+
+
+@pytest.mark.soak
+def test_policy_of_the_new_name_with_other_statements_is_kept(site: Site) -> None:
+    site.set(policies={**site.state["policies"], "PROD02": ACTIVE})
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "There is a policy PROD02 with other statements" in stopped.text
+    assert (site.state["defined"], setxcf(site.state)) == ([], [])
+
+
+def test_refused_plan_stops_before_anything_is_sent_to_zos(site: Site) -> None:
+    site.plan(
+        {**document(), "acknowledged": [], "structures": [{**document()["structures"][0], "recover": False}]}
+    )
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "PERSISTENT_NEEDS_RECOVER" in stopped.text
+    assert (site.state["commands"], site.state["jobs"]) == ([], [])
+
+
+def test_error_in_the_active_policy_stops_before_the_merge(site: Site) -> None:
+    site.set(policies={"PROD01": ACTIVE.replace("INITSIZE(131072)", "INITSIZE(999999)")})
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "Policy PROD01 has errors" in stopped.text
+    assert "DSNDB0P_LOCK1" in stopped.text
+    assert site.state["defined"] == []
+
+
+def test_failed_job_stops_before_the_activation(site: Site) -> None:
+    site.set(fails=True)
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "did not end with return code 0: CC 0012" in stopped.text
+    assert "THE COUPLE DATA SET IS NOT AVAILABLE" in stopped.text
+    assert setxcf(site.state) == []
+
+
+def test_exceptions_of_the_test_stop_before_reallocate(site: Site) -> None:
+    site.set(exceptions=["SQ03APPLICATION1"])
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "D XCF,REALLOCATE,TEST reports errors or exceptions for SQ03APPLICATION1" in stopped.text
+    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD02"]
+
+
+def test_activation_of_another_policy_is_refused(site: Site) -> None:
+    stopped = site.run(cfplan_structures_activate="PROD03")
+    assert stopped.code != 0
+    assert "cfplan_structures_activate must be empty or repeat it" in stopped.text
+    assert site.state["commands"] == []
+
+
+@pytest.mark.soak
+def test_active_policy_is_never_redefined(site: Site) -> None:
+    stopped = site.run(cfplan_structures_policy="PROD01")
+    assert stopped.code != 0
+    assert "PROD01 is the active policy" in stopped.text
+    assert site.state["defined"] == []
+
+
+# ---- variables and filters -----------------------------------------------------------------------------------------
+
+
+def test_every_variable_is_described_and_has_the_described_default() -> None:
+    yaml = YAML(typ="safe")
+    options = yaml.load((ROLE / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"][
+        "options"
+    ]
+    defaults = yaml.load((ROLE / "defaults" / "main.yml").read_text())
+    assert {name: each["default"] for name, each in options.items() if "default" in each} == defaults
+    assert all(each["description"] for each in options.values())
+    assert [name for name, each in options.items() if each.get("no_log")] == ["cfplan_structures_token"]
+    used = set(
+        re.findall(
+            r"\bcfplan_structures_[a-z]\w*", "".join(path.read_text() for path in (ROLE / "tasks").iterdir())
+        )
+    )
+    assert used == set(options)
+    page = (ROOT / "docs" / "how-to" / "ansible.md").read_text(encoding="utf-8")
+    table = set(re.findall(r"^\| `(cfplan_structures_\w+)`", page, re.MULTILINE))
+    assert table == set(options)
+
+
+@pytest.fixture
+def filters() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "cfplan_filters", ROLE / "filter_plugins" / "cfplan_structures.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_documented_playbooks_set_only_variables_of_the_role() -> None:
+    yaml = YAML(typ="safe")
+    options = yaml.load((ROLE / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"][
+        "options"
+    ]
+    required = {name for name, each in options.items() if each.get("required")}
+    for page in ("ansible.md", "provisioning.md"):
+        (play,) = yaml.load(playbook_of(page))
+        (role,) = play["roles"]
+        assert role["role"] == ROLE.name
+        assert required <= set(role["vars"]) <= set(options)
+        # The defaults are safe, and the examples keep them.
+        assert not {"cfplan_structures_activate", "cfplan_structures_reallocate"} & set(role["vars"])
+
+
+def test_report_is_divided_into_policies_without_comments(filters: ModuleType) -> None:
+    long = "/* " + "x" * 100
+    report = [
+        "1ADMINISTRATIVE DATA UTILITY", "+____", " DATA TYPE(CFRM) REPORT(YES)", f"0DEFINE POLICY NAME(A       ) {long}", " y */",
+        "   CF NAME(CF01) TYPE(003931)", "1ADMINISTRATIVE DATA UTILITY", "-STRUCTURE NAME(S1) SIZE(1)", " DEFINE POLICY NAME(B$#@)",
+        "   STRUCTURE NAME(S2) SIZE(2)", " IXC292I DONE",
+    ]  # fmt: skip
+    found = filters.policies(report)
+    assert list(found) == ["A", "B$#@"]
+    assert found["A"].splitlines()[1:] == ["   CF NAME(CF01) TYPE(003931)", " STRUCTURE NAME(S1) SIZE(1)"]
+    assert filters.renamed(found["B$#@"], "C", True) == (
+        " DEFINE POLICY NAME(C) REPLACE(YES)\n   STRUCTURE NAME(S2) SIZE(2)\n"
+    )
+    with pytest.raises(ValueError, match="twice"):
+        filters.policies([*report, *report])
+
+
+def test_new_policy_has_no_line_that_ixcmiapu_would_cut(filters: ModuleType) -> None:
+    with pytest.raises(ValueError, match="Line 2 of the policy has 8"):
+        filters.renamed(f" DEFINE POLICY NAME(A)\n{' ' * 70}SIZE(123456)\n", "B", False)
+    with pytest.raises(ValueError, match="0 statements DEFINE POLICY"):
+        filters.renamed(" STRUCTURE NAME(S)\n", "B", False)
+
+
+def test_other_statements_are_compared_in_one_notation(filters: ModuleType) -> None:
+    one = " CF NAME(C1)\n STRUCTURE NAME(A) SIZE( 1 ) /* x */ PREFLIST(C1 , C2)\n STRUCTURE NAME(MINE) SIZE(1)\n"
+    two = " STRUCTURE NAME(MINE) SIZE(2)\n STRUCTURE NAME(A)\n  SIZE(1)\n  PREFLIST(C1,C2)\n CF NAME(C1)\n"
+    assert filters.other_statements(one, ["MINE"]) == filters.other_statements(two, ["MINE"])
+    assert filters.other_statements(one, []) != filters.other_statements(two, [])
+
+
+def test_active_policy_that_changed_after_its_start_is_reported(filters: ModuleType) -> None:
+    lines = ["POLNAME:  PROD01", "STARTED:  11/02/2026 10:00:00", "LAST UPDATED: 11/02/2026 09:15:02"]
+    assert filters.active_policy(lines) == {"name": "PROD01", "changed_after_start": False}
+    lines[2] = "LAST UPDATED: 11/03/2026 08:00:00"
+    assert filters.active_policy(lines)["changed_after_start"] is True
+
+
+def test_active_policy_that_is_not_named_is_an_error(filters: ModuleType) -> None:
+    with pytest.raises(ValueError, match="names no active policy: IXC364I"):
+        filters.active_policy(["IXC364I 10.18.07 DISPLAY XCF", "NO POLICY"])
+
+
+def test_dollar_signs_in_commands_are_escaped(filters: ModuleType) -> None:
+    assert filters.operator_command("SETXCF START,POLICY,POLNAME=A$B") == "SETXCF START,POLICY,POLNAME=A\\$B"
+
+
+def test_exceptions_of_the_test_are_found_by_number_and_by_name(filters: ModuleType) -> None:
+    head = [
+        "REALLOCATE TEST RESULTED IN THE FOLLOWING:",
+        "  2 STRUCTURE(S) WITH AN ERROR/EXCEPTION CONDITION",
+    ]
+    named = [*head, "STRNAME: A", "STRNAME: B", "1 STRUCTURE(S) WITH A WARNING CONDITION", "STRNAME: C"]
+    assert filters.reallocate_test(named) == {"is_report": True, "exceptions": ["A", "B"]}
+    assert filters.reallocate_test(head)["exceptions"] == ["2 structures that the report does not name"]
+    assert filters.reallocate_test(head[:1])["is_report"] is False
