@@ -1,10 +1,11 @@
 """RMF Monitor III's CFACT report, CSV or JSON: the use of each structure and its limits.
 
-Columns are recognized by the display names in IBM's Grafana plugin for RMF (github.com/IBM/RMF); which of them a file has
-depends on how it was saved. The distributed data server itself identifies columns by ids, for which no public list was
-found; a file with ids is refused, with the ids in the message. The format of rows and values is recalled from memory:
-one row for each structure and system, with a row *ALL for the sysplex; sizes with a unit. A size without a unit is left
-out.
+Columns are recognized by the ids of RMF's distributed data server (DDS), or by the display names that belong to them;
+which of them a file has depends on how it was saved. Ids, names and the way rows and values are written are published
+with IBM's Grafana plugin for RMF (github.com/IBM/RMF, grafana/rmf-app/mock-dds: reptrans.xsl, data/report_cfact.json):
+one row *ALL for each structure in a coupling facility, followed by one for each system; the DDS writes sizes in bytes
+without a unit. How the plugin saves a table is recalled from memory, so a size without a unit under a display name is
+left out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from planner_core.contracts.cfact import CFACT_COLUMNS
 from planner_core.errors import SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.units import parse_size
@@ -77,7 +79,10 @@ _PAGES: Final = 4096
 _DDS_TIME: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})")
 _EPOCH_MS: Final = re.compile(r"1\d{12}")
 _SHOWN_IDS: Final = 6
-_FROM_MEMORY: Final = "CFACT: column names are those of IBM's Grafana plugin for RMF; how rows and values are written is from memory."
+_PARTS_OF_LABEL: Final = 3
+_FROM_MEMORY: Final = (
+    "CFACT: the column names are those of IBM's Grafana plugin for RMF; how it saves a table is from memory."
+)
 
 
 @dataclass(slots=True)
@@ -96,6 +101,11 @@ class _Headings:
 
     names: list[str | None] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_ids(cls, ids: Iterable[str]) -> _Headings:
+        """Return the columns of the DDS, whose sizes are in bytes."""
+        return cls([CFACT_COLUMNS.get(each) for each in ids], dict.fromkeys(_SIZES, "B"))
 
     @classmethod
     def of(cls, headings: Iterable[str]) -> _Headings:
@@ -146,6 +156,7 @@ def read_csv(
         ),
     )
     headings = _Headings.of(table.headings)
+    collector.note(_FROM_MEMORY)
     rows = [headings.row(line, cells) for line, cells in table.rows()]
     _Reader(collector, zone, observed_at).take(rows, qsg_of)
 
@@ -167,6 +178,7 @@ def read_json(
         else:
             headings = _Headings.of(found)
             if headings.are_cfact():
+                collector.note(_FROM_MEMORY)
                 rows.append(headings.row(line, list(found.values())))
             else:
                 collector.problem(line, "The object names no structure with its size or entries.")
@@ -181,15 +193,18 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
         collector.problem(line, "A report that is not a JSON object is skipped.")
         return
     columns = [_text_of(each) for each in _list_in(report.get("columnHeaders"), "col")]
-    headings = _Headings.of(columns)
+    has_ids = not CFACT_COLUMNS.keys().isdisjoint(columns)
+    headings = _Headings.of_ids(columns) if has_ids else _Headings.of(columns)
     if not headings.are_cfact():
         shown_ids = ", ".join(column[:24] for column in columns[:_SHOWN_IDS]) or "none"
         msg = (
-            f"The report's columns are {shown_ids}...: RMF's own ids, not the names that its reports show. No public list "
-            "of these ids is known. Save the table with its names, for example with Inspect, Data, Download CSV of the Grafana "
-            "plugin, or replace the ids in columnHeaders with the names."
+            f"The report's columns are {shown_ids}...: neither the ids of CFACT, such as CFAISTRU and CFAILEL, nor the names "
+            "that belong to them. Save the report CFACT (Coupling Facility Activity)."
         )
         raise NotReadable(msg)
+    if not has_ids:
+        collector.note(_FROM_MEMORY)
+    sysplex = _sysplex(report.get("resource"))
     times = report.get("timeData") or report.get("TimeData")
     start = _dds_time(times, "utcStart", "UTCStart")
     end = _dds_time(times, "utcEnd", "UTCEnd")
@@ -199,8 +214,15 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
             collector.problem(line, "A row of the report that does not match its columns is skipped.")
             continue
         row = headings.row(line, [_text_of(cell) for cell in cells])
-        row.start, row.end = start, end
+        row.start, row.end, row.sysplex = start, end, sysplex
         yield row
+
+
+def _sysplex(resource: object) -> str | None:
+    """Return the name in a label such as `,PLEX1,SYSPLEX`; None if there is none."""
+    parts = _text_of(resource.get("reslabel")).split(",") if isinstance(resource, dict) else []
+    is_sysplex = len(parts) == _PARTS_OF_LABEL and parts[2] == "SYSPLEX" and bool(XCF_NAME.fullmatch(parts[1]))
+    return parts[1] if is_sysplex else None
 
 
 def _list_in(found: object, key: str) -> list[Any]:
@@ -237,7 +259,6 @@ class _Reader:
         self._observed_at = observed_at
 
     def take(self, rows: list[_Row], qsg_of: QsgMap) -> None:
-        self._to.note(_FROM_MEMORY)
         groups = Groups(qsg_of, (row.cells.get("structure", "") for row in rows))
         # A file with at least one structure known to be MQ's shows which groups matter; only then are the others
         # certainly foreign.
@@ -310,7 +331,7 @@ class _Reader:
             "interval_start": start,
             "interval_end": end,
             "interval_us": _span(start, end),
-            "sysplex": row.cells.get("sysplex") or None,
+            "sysplex": row.cells.get("sysplex") or row.sysplex,
             "coupling_facility": row.cells.get("coupling_facility") or None,
             "in_use_kind": "at_end",
             "status": row.cells.get("status") or None,

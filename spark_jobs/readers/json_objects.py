@@ -10,7 +10,7 @@ from typing import Any, Final
 from spark_jobs.readers.text import TextFile
 
 _CHUNK: Final = 1_048_576
-_LARGEST_OBJECT: Final = 4 * _CHUNK
+_LARGEST_OBJECT: Final = 16 * _CHUNK
 _BETWEEN = re.compile(r"[\s,\[\]\ufeff]*")
 _NEXT_OBJECT = re.compile(r"\n[ \t,\[]*(?=\{)")
 

@@ -203,3 +203,76 @@ def test_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
 def test_json_in_an_unknown_form_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(NotReadable):
         read_text(tmp_path, text, "cfact_json")
+
+
+def published(*rows_of: list[str]) -> str:
+    """An answer of the data server, with the columns that are read and two that are not."""
+    ids = (
+        "CFAPSTRU CFAPTYPE CFAPSTEX CFAPSYS CFAPSYNC CFAPASYC CFAPCNVC CFAINAM CFAISTRU CFAITYPE CFAISTRS CFAISTRM CFAISTRX "
+        "CFAILEL CFAILEM CFAIMAE CFAICUE CFAISSCM CFAISLTC CFAISLMC"
+    ).split()
+    report = {
+        "columnHeaders": {"col": [{"type": "N", "value": each} for each in ids]},
+        "metric": {"id": "CFACT", "format": "report"},
+        "resource": {"reslabel": ",SYPLEX01,SYSPLEX", "restype": "SYSPLEX"},
+        "row": [{"col": row, "refno": at} for at, row in enumerate(rows_of, start=1)],
+        "timeData": {
+            "localEnd": "20260710050700",
+            "localStart": "20260710050600",
+            "utcEnd": "20260710090700",
+            "utcStart": "20260710090600",
+        },
+    }
+    return json.dumps({"message": [], "report": [report]})
+
+
+# Typed from github.com/IBM/RMF, grafana/rmf-app/mock-dds/data/report_cfact.json: structures APPC_STR1 and YDS6_SCA.
+PUBLISHED = [
+    [
+        *("APPC_STR1", "LIST", "ActiveInUse", "*ALL", "1", "0", "0", "CF01", "APPC_STR1", "LIST"),
+        *("20971520", "19922944", "31457280", "2060", "6", "2109", "287", "", "", ""),
+    ],
+    [
+        *("", "LIST", "", "SY21", "0", "0", "0", "CF01", "APPC_STR1", "LIST"),
+        *("20971520", "", "", "2060", "6", "2109", "287", "", "", ""),
+    ],
+    [
+        *("", "LIST", "", "SY28", "0", "0", "0", "CF01", "YDS6_SCA", "LIST"),
+        *("33554432", "", "", "15772", "155", "31011", "392", "", "", ""),
+    ],
+]
+
+
+def test_published_answer_of_the_data_server_is_read_by_its_ids(tmp_path: Path) -> None:
+    text = published(*PUBLISHED)
+    assert detect(text.encode()).kind == "cfact_json"
+    result = read_text(tmp_path, text, "cfact_json")
+    assert (result.asks, result.problem_count) == ((), 0)
+    assert not [note for note in result.notes if "memory" in note]
+    everywhere, of_system, other = rows(result, "structure_usage")
+    same = {
+        "source": "CFACT",
+        "sysplex": "SYPLEX01",
+        "coupling_facility": "CF01",
+        "interval_start": datetime(2026, 7, 10, 9, 6, tzinfo=UTC),
+        "interval_end": datetime(2026, 7, 10, 9, 7, tzinfo=UTC),
+        "xcf_structure": "APPC_STR1",
+        "size_bytes": 20 * M,
+        "entries_in_use": 6,
+        "entries_total": 2060,
+        "elements_in_use": 287,
+        "elements_total": 2109,
+    }
+    assert same.items() <= everywhere.items()
+    assert same.items() <= of_system.items()
+    assert (everywhere["size_min_bytes"], everywhere["size_max_bytes"]) == (19 * M, 30 * M)
+    assert (everywhere.get("system_id"), everywhere.get("sync_requests")) == (None, None)
+    assert (of_system["system_id"], of_system["sync_requests"]) == ("SY21", 0)
+    assert (other["xcf_structure"], other["size_bytes"], other["elements_total"]) == ("YDS6_SCA", 32 * M, 31011)
+
+
+def test_size_that_is_no_number_is_reported_by_its_column(tmp_path: Path) -> None:
+    row = [*PUBLISHED[0]]
+    row[10] = "20M?"
+    result = read_text(tmp_path, published(row), "cfact_json")
+    assert [problem.message for problem in result.problems] == ["size_bytes '20M?' is left out."]
