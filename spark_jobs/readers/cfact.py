@@ -77,6 +77,18 @@ _PAGES: Final = 4096
 _DDS_TIME: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})")
 _EPOCH_MS: Final = re.compile(r"1\d{12}")
 _SHOWN_IDS: Final = 6
+_NO_DATA: Final = "*NoData*"
+"""The name that the data server writes into a row if it has no data, as IBM's Grafana plugin for RMF reads it."""
+_MESSAGES_WITH_DATA: Final = {
+    "GPM0501I": "the WLM service policy or IPS changed in the interval, so the data may be inconsistent",
+    "GPM0502I": "the data is partial, because time gaps were detected",
+    "GPM0504I": "the WLM service policy changed in the interval, so the data may be inconsistent",
+    "GPM0505I": "the RMF cycle time changed in the interval, so the data may be inconsistent",
+    "GPM0506I": "a system was started in the interval",
+    "GPM0507I": "there is no valid data for the requested time",
+    "GPM0709I": "the filter left no data",
+}
+"""Messages of the data server after which IBM's Grafana plugin for RMF (pkg/plugin/dds/response.go) reads the report."""
 _FROM_MEMORY: Final = "CFACT: column names are those of IBM's Grafana plugin for RMF; how rows and values are written is from memory."
 
 
@@ -180,6 +192,8 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     if not isinstance(report, dict):
         collector.problem(line, "A report that is not a JSON object is skipped.")
         return
+    if not _has_usable_data(report, line, collector):
+        return
     columns = [_text_of(each) for each in _list_in(report.get("columnHeaders"), "col")]
     headings = _Headings.of(columns)
     if not headings.are_cfact():
@@ -193,14 +207,52 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     times = report.get("timeData") or report.get("TimeData")
     start = _dds_time(times, "utcStart", "UTCStart")
     end = _dds_time(times, "utcEnd", "UTCEnd")
+    wrong = _wrong_time(times)
+    if wrong is not None or (start and end and start >= end):
+        reason = wrong or "its start in UTC is not before its end"
+        collector.problem(line, f"A report is skipped because its interval cannot be read: {reason}.")
+        return
     for each in _list_in(report, "row"):
         cells = each.get("col") if isinstance(each, dict) else each
         if not isinstance(cells, list) or len(cells) > len(columns):
             collector.problem(line, "A row of the report that does not match its columns is skipped.")
             continue
         row = headings.row(line, [_text_of(cell) for cell in cells])
+        if row.cells.get("structure") == _NO_DATA:
+            collector.problem(
+                line, f"RMF's data server has no data for the interval that ends at {_shown_end(end)}."
+            )
+            continue
         row.start, row.end = start, end
         yield row
+
+
+def _has_usable_data(report: Mapping[str, Any], line: int, collector: Collector) -> bool:
+    """Report the data server's message, and whether the report may be read in spite of it."""
+    found = report.get("message")
+    if found is None:
+        return True
+    message = {str(key).lower(): value for key, value in found.items()} if isinstance(found, dict) else {}
+    number = _text_of(message.get("id"))
+    meaning = _MESSAGES_WITH_DATA.get(number)
+    if meaning is None:
+        text = shown(_text_of(message.get("description")))
+        collector.problem(
+            line, f"A report is skipped: RMF's data server returned {shown(number)} with the text {text}."
+        )
+        return False
+    collector.problem(line, f"RMF's data server returned {number}: {meaning}.")
+    return bool(_list_in(report, "row"))
+
+
+def _wrong_time(times: object) -> str | None:
+    """Return the first time in UTC that the report has but that is not a time."""
+    if not isinstance(times, dict):
+        return None
+    for name in ("utcStart", "UTCStart", "utcEnd", "UTCEnd"):
+        if name in times and _dds_time(times, name) is None:
+            return f"{name} {shown(_text_of(times[name]))} is not yyyymmddhhmmss"
+    return None
 
 
 def _list_in(found: object, key: str) -> list[Any]:
@@ -228,6 +280,10 @@ def _dds_time(times: object, *names: str) -> datetime | None:
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
+
+
+def _shown_end(end: datetime | None) -> str:
+    return "an unknown time" if end is None else end.isoformat()
 
 
 class _Reader:
