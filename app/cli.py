@@ -80,6 +80,7 @@ COMMANDS = {
         "CFRM policies on z/OSMF: pull, plan, apply, drift.",
         "app.zosmf.cli",
     ),
+    "dds": ("RMF live: poll the data server for CFACT reports.", "app.dds.cli"),
     "connections": ("Connections to other systems: list, check.", "app.connections.cli"),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",

@@ -27,6 +27,8 @@ from app.data_folder import in_use
 from app.database.engine import Database, database_of, is_damaged
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
+from app.dds import api as dds
+from app.dds.poller import Poller
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import examples as events_examples
@@ -161,7 +163,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
-    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule))
+    poller = Poller(app.state.background_database, settings, on_queued=app.state.watcher.poke)
+    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule, poller))
     app.state.overseer = overseer
     errors.install(app)
     monitoring.install(app)
@@ -209,6 +212,7 @@ def _routers() -> list[APIRouter]:
         running.router,
         connections.router,
         policies.router,
+        dds.router,
         search.router,
         accounts.router,
         monitoring.router,

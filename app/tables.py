@@ -11,6 +11,7 @@ from app.accounts.models import ApiToken, ExternalIdentity, OidcSignIn, SignInAt
 from app.audit.models import AuditEntry
 from app.connections.models import ConnectionUse
 from app.database.types import Base
+from app.dds.models import DdsInterval, DdsPoller
 from app.fits.points_models import StoredPoint
 from app.jobs.models import JobRun
 from app.nightly.models import (
@@ -41,5 +42,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, StoredHealth, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
     AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
-    ConnectionUse, VerifiedUnit, AppliedPolicy, PolicyDrift,
+    ConnectionUse, VerifiedUnit, AppliedPolicy, PolicyDrift, DdsPoller, DdsInterval,
 )  # fmt: skip

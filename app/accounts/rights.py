@@ -297,6 +297,7 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/nightly-runs
         GET /api/v1/connections
         GET /api/v1/policy-drifts
+        GET /api/v1/dds-pollers
 
         GET /connections
         GET /new-upload

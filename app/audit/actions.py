@@ -61,6 +61,7 @@ class Action(StrEnum):
     CONNECTION_UNIT_VERIFIED = "connection.unit-verified"
     CONNECTION_POLICY_STATE = "connection.policy-state"
     CONNECTION_DRIFT_COMPARED = "connection.drift-compared"
+    CONNECTION_POLLED = "connection.polled"
 
 
 WORDS: Final[Mapping[Action, str]] = {
@@ -115,5 +116,6 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.CONNECTION_UNIT_VERIFIED: "Unit of sizes verified",
     Action.CONNECTION_POLICY_STATE: "State of a policy on another system stored",
     Action.CONNECTION_DRIFT_COMPARED: "Active policy compared with what is expected",
+    Action.CONNECTION_POLLED: "Data server of RMF polled by a command",
 }
 """The actions in words, for pages."""

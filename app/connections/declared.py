@@ -140,6 +140,10 @@ class DdsConnection(DeclaredConnection):
     """The distributed data server of RMF."""
 
     kind: Literal["dds"]
+    poll: bool = False
+    """Whether the service asks for the CFACT report once a minute."""
+    backfill_hours: Annotated[int, Field(ge=0, le=168)] = 24
+    """How far back to ask for intervals after an outage. How long the server keeps them depends on its settings."""
 
 
 Connection: TypeAlias = Annotated[ZosmfConnection | DdsConnection, Field(discriminator="kind")]

@@ -39,3 +39,17 @@ CFACT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({
 
 CFAPSTRU also has the name of the structure, but only in the row of all systems.
 """
+
+DDS_MESSAGES_WITH_DATA: Final[Mapping[str, str]] = MappingProxyType({
+    "GPM0501I": "the WLM service policy or IPS changed in the interval, so the data may be inconsistent",
+    "GPM0502I": "the data is partial, because time gaps were detected",
+    "GPM0504I": "the WLM service policy changed in the interval, so the data may be inconsistent",
+    "GPM0505I": "the RMF cycle time changed in the interval, so the data may be inconsistent",
+    "GPM0506I": "a system was started in the interval",
+    "GPM0507I": "there is no valid data for the requested time",
+    "GPM0709I": "the filter left no data",
+})  # fmt: skip
+"""Messages of the server after which IBM's plugin reads the report (pkg/plugin/dds/response.go); all others are errors."""
+DDS_WITHOUT_DATA: Final = frozenset({"GPM0507I", "GPM0709I"})
+DDS_NO_DATA_ROW: Final = "*NoData*"
+"""The name that the server writes into a row if it has no data, as IBM's plugin reads it."""

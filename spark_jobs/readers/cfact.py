@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from planner_core.contracts.cfact import CFACT_COLUMNS
+from planner_core.contracts.cfact import CFACT_COLUMNS, DDS_MESSAGES_WITH_DATA, DDS_NO_DATA_ROW
 from planner_core.errors import SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.units import parse_size
@@ -192,6 +192,8 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     if not isinstance(report, dict):
         collector.problem(line, "A report that is not a JSON object is skipped.")
         return
+    if not _has_usable_data(report, line, collector):
+        return
     columns = [_text_of(each) for each in _list_in(report.get("columnHeaders"), "col")]
     has_ids = not CFACT_COLUMNS.keys().isdisjoint(columns)
     headings = _Headings.of_ids(columns) if has_ids else _Headings.of(columns)
@@ -208,20 +210,60 @@ def _report(report: object, line: int, collector: Collector) -> Iterator[_Row]:
     times = report.get("timeData") or report.get("TimeData")
     start = _dds_time(times, "utcStart", "UTCStart")
     end = _dds_time(times, "utcEnd", "UTCEnd")
+    wrong = _wrong_time(times)
+    if wrong is not None or (start and end and start >= end):
+        reason = wrong or "its start in UTC is not before its end"
+        collector.problem(line, f"A report is skipped because its interval cannot be read: {reason}.")
+        return
     for each in _list_in(report, "row"):
         cells = each.get("col") if isinstance(each, dict) else each
         if not isinstance(cells, list) or len(cells) > len(columns):
             collector.problem(line, "A row of the report that does not match its columns is skipped.")
             continue
         row = headings.row(line, [_text_of(cell) for cell in cells])
+        if row.cells.get("structure") == DDS_NO_DATA_ROW:
+            collector.problem(
+                line, f"RMF's data server has no data for the interval that ends at {_shown_end(end)}."
+            )
+            continue
         row.start, row.end, row.sysplex = start, end, sysplex
         yield row
+
+
+def _has_usable_data(report: Mapping[str, Any], line: int, collector: Collector) -> bool:
+    """Report the data server's message, and whether the report may be read in spite of it."""
+    found = report.get("message")
+    if not found:
+        return True
+    message = {str(key).lower(): value for key, value in found.items()} if isinstance(found, dict) else {}
+    number = _text_of(message.get("id"))
+    meaning = DDS_MESSAGES_WITH_DATA.get(number)
+    if meaning is None:
+        text = shown(_text_of(message.get("description")))
+        collector.problem(
+            line, f"A report is skipped: RMF's data server returned {shown(number)} with the text {text}."
+        )
+        return False
+    collector.problem(line, f"RMF's data server returned {number}: {meaning}.")
+    return bool(_list_in(report, "row"))
+
+
+def _wrong_time(times: object) -> str | None:
+    """Return the first time in UTC that the report has but that is not a time."""
+    if not isinstance(times, dict):
+        return None
+    for name in ("utcStart", "UTCStart", "utcEnd", "UTCEnd"):
+        if name in times and _dds_time(times, name) is None:
+            return f"{name} {shown(_text_of(times[name]))} is not yyyymmddhhmmss"
+    return None
 
 
 def _sysplex(resource: object) -> str | None:
     """Return the name in a label such as `,PLEX1,SYSPLEX`; None if there is none."""
     parts = _text_of(resource.get("reslabel")).split(",") if isinstance(resource, dict) else []
-    is_sysplex = len(parts) == _PARTS_OF_LABEL and parts[2] == "SYSPLEX" and bool(XCF_NAME.fullmatch(parts[1]))
+    is_sysplex = (
+        len(parts) == _PARTS_OF_LABEL and parts[2] == "SYSPLEX" and bool(XCF_NAME.fullmatch(parts[1]))
+    )
     return parts[1] if is_sysplex else None
 
 
@@ -250,6 +292,10 @@ def _dds_time(times: object, *names: str) -> datetime | None:
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
+
+
+def _shown_end(end: datetime | None) -> str:
+    return "an unknown time" if end is None else end.isoformat()
 
 
 class _Reader:

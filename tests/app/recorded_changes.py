@@ -18,9 +18,11 @@ from app.actor import ActorKind, current_actor
 TRAIL = "audit_entries"
 SCHEMA = "alembic_version"
 """Migrations, which the first request may carry out, change this table too."""
-WITHOUT_ENTRIES = frozenset({"job_runs", "sign_in_attempts", "oidc_sign_ins", "sqlite_sequence"})
-"""Tables whose changes are not actions of users: the progress of jobs, sign-ins that failed or have not ended, and the
-numbers that SQLite gives to rows."""
+WITHOUT_ENTRIES = frozenset(
+    {"job_runs", "sign_in_attempts", "oidc_sign_ins", "dds_pollers", "dds_intervals", "sqlite_sequence"}
+)
+"""Tables whose changes are not actions of users: the progress of jobs, sign-ins that failed or have not ended, polled
+intervals (their polls and uploads have entries), and the numbers that SQLite gives to rows."""
 _CHANGE = re.compile(r'\s*(?:INSERT (?:OR \w+ )?INTO|UPDATE|DELETE FROM) "?(\w+)', re.IGNORECASE)
 _CHANGED = "tests_changed_tables"
 

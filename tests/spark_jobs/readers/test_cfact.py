@@ -183,6 +183,58 @@ def test_data_server_column_ids_are_refused_and_listed(tmp_path: Path) -> None:
         read_text(tmp_path, dds(["XYZ1", "XYZ2"], [["a", "b"]]), "cfact_json")
 
 
+def changed(**parts: dict[str, Any]) -> str:
+    """Return an answer of the data server with other parts in its report."""
+    answer = json.loads(dds(NAMES, TABLE))
+    answer["report"][0] |= parts
+    return json.dumps(answer)
+
+
+def test_known_data_server_messages_are_reported_and_the_rows_read(tmp_path: Path) -> None:
+    text = changed(message={"id": "GPM0502I", "severity": 1, "description": "partial"})
+    result = read_text(tmp_path, text, "cfact_json")
+    assert [problem.message for problem in result.problems] == [
+        "RMF's data server returned GPM0502I: the data is partial, because time gaps were detected."
+    ]
+    assert len(rows(result, "structure_usage")) == 4
+
+
+def test_reports_with_other_messages_are_skipped_with_their_text(tmp_path: Path) -> None:
+    answer = json.loads(dds(NAMES, TABLE))
+    failed = json.loads(changed(message={"id": "GPM9999E", "description": "not authorized"}))
+    answer["report"] += failed["report"]
+    result = read_text(tmp_path, json.dumps(answer), "cfact_json")
+    (problem,) = result.problems
+    assert "GPM9999E" in problem.message
+    assert "not authorized" in problem.message
+    assert len(rows(result, "structure_usage")) == 4
+
+
+def test_interval_without_data_is_named(tmp_path: Path) -> None:
+    table = [cells("*NoData*"), cells("QSG1CSQ_ADMIN")]
+    result = read_text(tmp_path, dds(NAMES, table), "cfact_json")
+    (problem,) = result.problems
+    assert "2026-03-22T12:00:00+00:00" in problem.message
+    assert [row["structure"] for row in rows(result, "structure_usage")] == ["CSQ_ADMIN"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"utcStart": "20260322115900", "utcEnd": "20260322126000"},
+        {"utcStart": "2026-03-22", "utcEnd": "20260322120000"},
+        {"utcStart": "20260322120000", "utcEnd": "20260322115900"},
+    ],
+)
+def test_report_with_an_impossible_interval_is_skipped(tmp_path: Path, times: dict[str, str]) -> None:
+    answer = json.loads(dds(NAMES, TABLE))
+    answer["report"] += json.loads(changed(timeData=times))["report"]
+    result = read_text(tmp_path, json.dumps(answer), "cfact_json")
+    (problem,) = result.problems
+    assert "interval cannot be read" in problem.message
+    assert len(rows(result, "structure_usage")) == 4
+
+
 def test_list_of_objects_is_read_like_the_table(tmp_path: Path) -> None:
     text = json.dumps([dict(zip(NAMES, row, strict=True)) for row in TABLE])
     result = read_text(tmp_path, text, "cfact_json", observed_at=OBSERVED)

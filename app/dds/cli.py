@@ -1,0 +1,50 @@
+"""The command `cfplan dds poll`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from app.command_line import EXIT_FINDINGS, EXIT_OK, commands_of, write_lines
+
+EVERY_S = 60.0
+
+
+def add_dds(dds: argparse.ArgumentParser) -> None:
+    """Add the verbs of `cfplan dds`."""
+    verb = commands_of(dds, "verb")
+    verb("poll", "Store CFACT reports of RMF's data server for the usage history.", _add_poll)
+
+
+def _add_poll(polled: argparse.ArgumentParser) -> None:
+    polled.set_defaults(run=_poll)
+    polled.add_argument("--connection", required=True, metavar="NAME", help="a connection of the kind dds")
+    polled.add_argument(
+        "--once", action="store_true", help="poll once (default: once a minute, until interrupted)"
+    )
+
+
+def _poll(arguments: argparse.Namespace) -> int:
+    from app.connections.declared import NOT_VERIFIED
+    from app.connections.errors import ConnectionFailed
+    from app.database.engine import open_database
+    from app.dds import service
+    from app.dds.report import AnswerUnusable
+
+    with open_database() as (database, settings):
+        connection = service.dds_connection(settings, arguments.connection)
+        if not connection.verified_against_a_real_system:
+            write_lines([f"Connection {arguments.connection} is {NOT_VERIFIED}."])
+        while True:
+            begun = time.monotonic()
+            try:
+                found = service.poll(database, settings, arguments.connection)
+            except (ConnectionFailed, AnswerUnusable) as error:
+                write_lines([f"{arguments.connection}: {error}"])
+                if arguments.once:
+                    return EXIT_FINDINGS
+            else:
+                write_lines([f"{arguments.connection}: {found.sentence}"])
+                if arguments.once:
+                    return EXIT_OK
+            time.sleep(max(EVERY_S - (time.monotonic() - begun), 0.0))

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.cli import main
+from app.connections.client import Client, open_client
+from app.connections.errors import ConnectionFailed, ConnectionUnknown
+from app.database.engine import Database, database_of
+from app.dds import service
+from app.dds.models import DdsInterval
+from app.dds.service import MOST_ATTEMPTS, Poll
+from app.settings import Settings
+from app.uploads.models import Upload
+from tests.connections_support.dds import MINUTE, DataServer
+from tests.connections_support.server import Answer, Fault, entry_of, write_file
+
+NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+
+
+class Site:
+    """A data server with its clock, and a cfplan that polls it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = NOON
+        self.server = DataServer(lambda: self.now)
+        self.folder = folder
+        self.settings = Settings(data_dir=folder / "data")
+        self.database: Database
+        self.client: Client | None = None
+        self.opened = ExitStack()
+
+    def declare(self, **more: object) -> None:
+        """Write the file of connections with DDS1."""
+        file = write_file(
+            self.folder, {"DDS1": entry_of(self.server, self.folder, "dds", attempts=1, **more)}
+        )
+        self.settings = Settings(data_dir=self.folder / "data", connections_file=str(file))
+        self.client = None
+        self.database = database_of(self.settings)
+        self.database.upgrade()
+
+    def poll(self, minutes: int = 1) -> Poll:
+        """Let minutes pass, and poll once over a connection that stays open: tests need not repeat the TLS handshake."""
+        self.now += minutes * MINUTE
+        if self.client is None:
+            self.client = self.opened.enter_context(
+                open_client("DDS1", service.dds_connection(self.settings, "DDS1"))
+            )
+        return service.poll(self.database, self.settings, "DDS1", opened=self.client)
+
+    def intervals(self) -> dict[datetime, DdsInterval]:
+        with self.database.session(writes=False) as session:
+            return {each.start_at: each for each in session.scalars(select(DdsInterval))}
+
+    def state(self) -> service.PollerState:
+        with self.database.session(writes=False) as session:
+            (found,) = service.states(session, self.settings)
+        return found
+
+    def uploaded(self) -> list[dict[str, Any]]:
+        """Return the reports in all uploads, in the order of the uploads."""
+        with self.database.session(writes=False) as session:
+            names = [each.sha256 for each in session.scalars(select(Upload).order_by(Upload.id))]
+        files = [next(self.settings.data_dir.rglob(name)) for name in names]
+        return [json.loads(line)["report"][0] for file in files for line in file.read_text().splitlines()]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    found = Site(tmp_path)
+    with found.server.running(tmp_path):
+        found.declare()
+        with found.opened:
+            yield found
+
+
+def minutes(start: datetime, count: int) -> set[datetime]:
+    return {start + number * MINUTE for number in range(count)}
+
+
+def test_first_poll_stores_the_current_interval_only(site: Site) -> None:
+    found = site.poll()
+    assert (found.stored, found.missing, found.structures) == (1, 0, 2)
+    (interval,) = site.intervals().values()
+    assert (interval.start_at, interval.end_at, interval.is_waiting) == (NOON, NOON + MINUTE, True)
+    assert site.server.requests[0].query == {"report": ["CFACT"], "resource": [",,SYSPLEX"]}
+
+
+def test_outage_of_ten_minutes_leaves_no_gap_and_no_double(site: Site) -> None:
+    for _ in range(3):
+        site.poll()
+    for _ in range(2):
+        site.server.faults.append(Fault(status=503))
+        with pytest.raises(ConnectionFailed):
+            site.poll(5)
+    found = site.poll()
+    assert (found.stored, found.missing, found.behind) == (11, 0, timedelta(0))
+    site.poll()
+    assert set(site.intervals()) == minutes(NOON, 15)
+    assert all(each.missing is None for each in site.intervals().values())
+    # The ranges are in the server's local time, which is four hours behind UTC.
+    ranges = [each.query["range"][0] for each in site.server.requests if "range" in each.query]
+    assert ranges[0] == "20261127080300,20261127080400"
+    assert len(ranges) == len(set(ranges)) == 10
+    assert site.state().gaps == ()
+
+
+def test_polling_again_in_the_same_minute_stores_nothing(site: Site) -> None:
+    site.poll()
+    assert site.poll(0).stored == 0
+    assert len(site.intervals()) == 1
+
+
+def test_long_outage_is_filled_by_several_polls(site: Site) -> None:
+    site.poll()
+    first = site.poll(100)
+    assert (first.stored, first.behind) == (31, 69 * MINUTE)
+    for _ in range(3):
+        last = site.poll()
+    assert last.behind == timedelta(0)
+    assert set(site.intervals()) == minutes(NOON, 104)
+
+
+def test_interval_that_the_server_lacks_is_named_after_three_polls(site: Site) -> None:
+    site.poll()
+    site.server.without_data = {NOON + 2 * MINUTE}
+    site.poll(4)
+    for _ in range(MOST_ATTEMPTS - 1):
+        assert not site.state().gaps
+        site.poll()
+    (gap,) = site.state().gaps
+    assert (gap.start_at, gap.end_at) == (NOON + 2 * MINUTE, NOON + 3 * MINUTE)
+    assert gap.reason == "the server delivered no data for it"
+    assert set(site.intervals()) == minutes(NOON, 7)
+    assert site.state().behind_minutes == 0
+
+
+def test_intervals_older_than_the_limit_are_one_gap(site: Site) -> None:
+    site.declare(backfill_hours=1)
+    site.poll()
+    found = site.poll(100)
+    (gap,) = site.state().gaps
+    assert (gap.start_at, gap.end_at) == (NOON + MINUTE, NOON + 40 * MINUTE)
+    assert (found.missing, gap.reason) == (1, "it is older than backfill_hours of the connection")
+
+
+def test_complete_hours_become_one_upload_each_with_every_interval_once(site: Site) -> None:
+    site.poll()
+    for _ in range(5):
+        found = site.poll(25)
+    assert found.uploads == (2,)
+    ends = [each["timeData"]["utcEnd"] for each in site.uploaded()]
+    assert ends == [f"{NOON + number * MINUTE:%Y%m%d%H%M%S}" for number in range(1, 121)]
+    state = site.state()
+    assert (state.waiting, state.reached) == (6, NOON + 126 * MINUTE)
+
+
+def test_interruption_between_file_and_mark_makes_no_second_upload(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.poll()
+    site.poll(30)
+    site.poll(28)
+    with monkeypatch.context() as patch:
+        patch.setattr(service.repository, "handed_over", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            site.poll()
+    assert not site.uploaded()
+    site.poll()
+    assert len(site.uploaded()) == 60
+
+
+def _killed(*arguments: object) -> None:
+    del arguments
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("requests", range(1, 12))
+def test_interruption_at_any_request_loses_nothing(site: Site, requests: int) -> None:
+    site.poll()
+    site.now += 10 * MINUTE
+    answer, left = site.server.answer, [requests]
+
+    def cut(request: Any) -> Answer:  # noqa: ANN401
+        left[0] -= 1
+        return Answer(503) if left[0] < 0 else answer(request)
+
+    site.server.answer = cut  # type: ignore[method-assign]
+    for _ in range(2):
+        try:
+            site.poll(0)
+        except ConnectionFailed:
+            left[0] = 99
+    assert set(site.intervals()) == minutes(NOON, 11)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda report: report.pop("timeData"), "no timeData"),
+        (lambda report: report["timeData"].update(utcEnd="27.11.2026"), "utcEnd .* is '27.11.2026'"),
+        (lambda report: report["timeData"].update(utcEnd="20261127090000"), "no interval of up to an hour"),
+        (lambda report: report["timeData"].update(localStart="20270101000000"), "differs from UTC"),
+        (lambda report: report["columnHeaders"]["col"].pop(10), "CFAISTRU"),
+        (lambda report: report["row"][1]["col"].pop(), "row 2 .* 22 columns"),
+        (lambda report: report.pop("columnHeaders"), "no columnHeaders"),
+        (
+            lambda report: report.update(message={"id": "GPM0604I", "description": "no authority"}),
+            "GPM0604I.*no auth",
+        ),
+    ],
+)
+def test_unusable_answer_is_refused_with_the_member(
+    site: Site, spoil: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    answer = site.server.report(NOON - MINUTE, NOON)
+    spoil(answer["report"][0])
+    site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
+    with pytest.raises(service.AnswerUnusable, match=said):
+        site.poll(0)
+    assert not site.intervals()
+
+
+def test_row_without_data_is_no_interval(site: Site) -> None:
+    answer = site.server.report(NOON - MINUTE, NOON)
+    answer["report"][0]["row"] = [{"col": ["*NoData*", *[""] * 21]}]
+    site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
+    with pytest.raises(service.AnswerUnusable, match="no current CFACT report"):
+        site.poll(0)
+
+
+def test_other_kinds_of_structures_are_not_stored(site: Site) -> None:
+    answer = site.server.report(NOON - MINUTE, NOON)
+    at = [each["value"] for each in answer["report"][0]["columnHeaders"]["col"]].index("CFAITYPE")
+    for row in answer["report"][0]["row"][:3]:
+        row["col"][at] = "LOCK"
+    site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
+    assert site.poll(0).structures == 1
+
+
+def test_connection_of_another_kind_is_refused(site: Site) -> None:
+    file = write_file(site.folder, {"PLEX1": entry_of(site.server, site.folder, "zosmf")})
+    settings = Settings(data_dir=site.settings.data_dir, connections_file=str(file))
+    with pytest.raises(ConnectionUnknown, match="kind zosmf"):
+        service.poll(site.database, settings, "PLEX1")
+
+
+def test_commands(site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(site.settings.data_dir))
+    monkeypatch.setenv("CFPLAN_CONNECTIONS_FILE", str(site.settings.connections_file))
+    site.now += MINUTE
+    assert main(["dds", "poll", "--connection", "DDS1", "--once"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Connection DDS1 is not yet verified against a real system.",
+        "DDS1: 1 interval with 2 list structures stored.",
+    ]
+    site.server.faults.append(Fault(status=503))
+    assert main(["dds", "poll", "--connection", "DDS1", "--once"]) == 1
+    assert "status 503" in capsys.readouterr().out
+    assert main(["connections", "check", "DDS1"]) == 0
+    report = capsys.readouterr().out
+    assert "GET /gpm/rmfm3.xml?report=CFACT: status 200" in report
+    assert "QSG1" not in report
