@@ -12,6 +12,7 @@ from hypothesis import settings
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
 from tests.databases import database, empty_url, migrated_file, migrated_template, postgres_server, url
+from tests.serving import background_threads, threads_left
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -107,6 +108,20 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(*RARELY)
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Fail the last test of a file if a service that ran in this process has left a thread.
+
+    Such a thread starts jobs and writes log lines during later tests. Within a file, tests may share a service.
+    """
+    yield
+    is_last = nextitem is None or nextitem.path != item.path
+    if is_last and background_threads() and (left := threads_left()):
+        pytest.fail(
+            f"Threads of a service are still running after this file: {', '.join(left)}.", pytrace=False
+        )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

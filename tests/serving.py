@@ -4,21 +4,44 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
 
+from app.jobs.leader import Leader
+
 ANSWER_S = 30
 """Longest wait for an answer: machines that run tests are busy, and httpx by itself waits 5 s."""
+END_S = 180
+"""Longest wait for the end of a server, whose watcher may be starting a process."""
 
 
 @contextmanager
-def served(app: FastAPI, *, shutdown_s: int | None = None) -> Iterator[str]:
-    """Serve an application during the block and yield its address; running requests get `shutdown_s` to finish."""
+def served(
+    app: FastAPI, *, shutdown_s: int | None = None, runs_jobs: bool = True, server_header: bool = True
+) -> Iterator[str]:
+    """Serve an application during the block and yield its address.
+
+    Args:
+        app: The application.
+        shutdown_s: The time that running requests get to finish.
+        runs_jobs: Whether it starts jobs. A server that other tests share must not: their uploads would be read, and the
+            log lines of its threads would be in the output of tests that read the log.
+        server_header: Whether answers name the web server.
+    """
+    if not runs_jobs:
+        app.state.leader = Leader(app.state.settings.data_dir, ())
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=shutdown_s)
+        uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=server_header,
+            timeout_graceful_shutdown=shutdown_s,
+        )
     )
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -27,4 +50,23 @@ def served(app: FastAPI, *, shutdown_s: int | None = None) -> Iterator[str]:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join(timeout=30)
+            thread.join(timeout=END_S)
+            # Its threads would otherwise disturb other tests, far from the one that left them.
+            assert not thread.is_alive(), f"The server did not end within {END_S} s."
+
+
+BACKGROUND_THREADS = ("cfplan-jobs", "cfplan-leader", "APScheduler")
+"""Names of the threads of a service that start jobs."""
+
+
+def background_threads() -> list[threading.Thread]:
+    """Return the running threads that start jobs, of services in this process."""
+    return [each for each in threading.enumerate() if each.name in BACKGROUND_THREADS]
+
+
+def threads_left(seconds: float = ANSWER_S) -> list[str]:
+    """Return the names of the threads of services that do not end within these seconds."""
+    end = time.monotonic() + seconds
+    for each in background_threads():
+        each.join(max(0, end - time.monotonic()))
+    return [each.name for each in background_threads()]

@@ -19,6 +19,7 @@ from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -172,19 +173,36 @@ def render_text(name: str, context: Page, *, root_path: str = "") -> str:
     def static(path: str) -> str:
         return f"{root_path}/static/{path}?v={static_version(path)}"
 
-    return (
-        environment()
-        .get_template(name)
-        .render(
-            **values,
-            site=SITE,
-            url=url,
-            static=static,
-            most_searched=MOST_SEARCHED,
-            frame=frame_of(current_actor()),
-            may=may,
-        )
-    )
+    values |= {
+        "site": SITE,
+        "url": url,
+        "static": static,
+        "most_searched": MOST_SEARCHED,
+        "frame": frame_of(current_actor()),
+        "may": may,
+    }
+    contexts: list[Context] = []
+    values[_CONTEXTS] = contexts
+    try:
+        return environment().get_template(name).render(values)
+    finally:
+        # Macros refer to the contexts that refer to them. Otherwise the values of a page would remain in memory until the next
+        # garbage collection, which for the answer about a large plan takes a quarter of a second.
+        for each in contexts:
+            each.parent.clear()
+            each.vars.clear()
+
+
+_CONTEXTS = "_contexts_of_page"
+
+
+class _PageContext(Context):
+    """The names of a template, which can be removed when its page is complete."""
+
+    def __init__(self, environment: Environment, parent: dict[str, Any], *rest: Any, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(environment, parent, *rest, **named)
+        # A template that imports another one passes its names on.
+        parent.get(_CONTEXTS, []).append(self)
 
 
 def root_path(request: Request) -> str:
@@ -203,6 +221,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,  # otherwise, each page would check the template's modification time
     )
+    env.context_class = _PageContext
     env.filters.update(
         count=count,
         sentence=sentence,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from math import lcm
+from math import gcd, lcm
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from planner_core.sizing.depth_advice import (
 )
 from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.sizing.filling_alone import FillingsAlone
-from planner_core.sizing.known_queues import units_of
+from planner_core.sizing.known_queues import KnownQueues, units_of
 from planner_core.sizing.offload import Rule, can_fire, firing
 from planner_core.sizing.structure_result import Load
 from planner_core.sizing.structure_size import Curve, model_constant
@@ -100,6 +100,7 @@ def advise(
     *,
     stated: Sequence[int],
     curve: Curve,
+    known: KnownQueues | None = None,
 ) -> DepthAdvice:
     """Return advice for the queues of a structure with its INITSIZE.
 
@@ -111,6 +112,7 @@ def advise(
         usage: The levels of the structure.
         stated: The places of the queues with depth events in the document.
         curve: The curve in use.
+        known: The queues of earlier evaluations of the plan, if it is evaluated several times.
     """
     parts: Parts = (None, None, None)
     if load.with_offload is not None:
@@ -120,7 +122,7 @@ def advise(
             for point in levels(load.with_offload, *usage.percents)
         ]
         parts = (at_action, at_threshold, when_full)
-    advisor = QueueAdvisor.of(document, structure, load, queues, curve)
+    advisor = QueueAdvisor.of(document, structure, load, queues, curve, known)
     # All of the queues, because those without depth events fill the structure together with the others.
     advice = advisor.advice(parts, range(len(queues))) if stated else ()
     return DepthAdvice(
@@ -264,6 +266,7 @@ class QueueAdvisor:
     curve: Curve
     factor: Fraction
     members: Members
+    known_fillings: FillingsAlone | None = None
     known: dict[int | SizeDistribution, Alone] = field(default_factory=dict)
 
     # The parts of the document instead of the document, because structures are kept with their advice.
@@ -275,10 +278,11 @@ class QueueAdvisor:
         load: Load,
         queues: Sequence[QueueDemand],
         curve: Curve,
+        known: KnownQueues | None = None,
     ) -> QueueAdvisor:
-        """Return the calculator for one structure of a plan."""
+        """Return the calculator for one structure of a plan; `known` has the queues of its earlier evaluations."""
         growth = document.growth
-        return cls(
+        advisor = cls(
             structure,
             load,
             queues,
@@ -286,6 +290,8 @@ class QueueAdvisor:
             growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
             Members.of(document),
         )
+        # Only the fillings, because structures are kept with their advice, and `known` has the queues of the whole plan.
+        return advisor if known is None else replace(advisor, known_fillings=advisor.fillings_in(known))
 
     # Calculated when needed, because most plans state nothing about depth events.
     @cached_property
@@ -400,8 +406,12 @@ class QueueAdvisor:
     @cached_property
     def fillings(self) -> FillingsAlone:
         """Return the fillings of the structure by each queue alone."""
+        return self.known_fillings or self.fillings_in(KnownQueues())
+
+    def fillings_in(self, known: KnownQueues) -> FillingsAlone:
+        """Return the fillings from those of earlier evaluations."""
         elements = self.curve.bundle_at(self.load.ratio)[1]
-        return FillingsAlone(self.units, self.load.rules, elements, self.action_percent)
+        return known.fillings(self.units, self.load.rules, elements, self.action_percent)
 
     @cached_property
     def early(self) -> int | None:
@@ -504,20 +514,21 @@ class QueueAdvisor:
         growing = {}
         for place, each in enumerate(advice):
             planned = each.planned
-            if (
-                planned is None
-                or planned.puts is None
-                or planned.gets is None
-                or planned.puts <= planned.gets
-            ):
+            if planned is None or planned.puts is None or planned.gets is None:
                 continue
-            growing[place] = planned.puts - planned.gets
+            # The difference in lowest terms, as a fraction would have it, in a fifth of the time.
+            puts, of_puts = planned.puts.as_integer_ratio()
+            gets, of_gets = planned.gets.as_integer_ratio()
+            rate, of_rate = puts * of_gets - gets * of_puts, of_puts * of_gets
+            if rate > 0:
+                common = gcd(rate, of_rate)
+                growing[place] = rate // common, of_rate // common
         if not growing or not self.load.bundles_in_initsize:
             return None
-        common = lcm(*(rate.denominator for rate in growing.values()))
+        common = lcm(*{of_rate for _, of_rate in growing.values()})
         counts = [0] * len(advice)
-        for place, rate in growing.items():
-            counts[place] = rate.numerator * (common // rate.denominator)
+        for place, (rate, of_rate) in growing.items():
+            counts[place] = rate * (common // of_rate)
         demand, seconds = self.units.demand(counts), common / self.factor
         filled = _filled(demand, self.load.rules, self.pools, (self.action_percent, self.threshold_percent))
         to_action, to_threshold, to_full = (

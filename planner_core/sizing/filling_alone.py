@@ -94,8 +94,18 @@ class FillingsAlone:
             found = self._known[largest] = tuple(stages), bool(active)
         return found
 
+    @cached_property
+    def _known_moments(self) -> dict[int, tuple[MessagesPerBundle, MessagesPerBundle]]:
+        return {}
+
     def moments(self, place: int) -> tuple[MessagesPerBundle, MessagesPerBundle]:
         """Return the moments at which the queue at this place fills a bundle to the usage, and completely."""
+        found = self._known_moments.get(place)
+        if found is None:
+            found = self._known_moments[place] = self._moments(place)
+        return found
+
+    def _moments(self, place: int) -> tuple[MessagesPerBundle, MessagesPerBundle]:
         bands, largest = self.units.bands[place], self.largest[place]
         if largest == len(bands) - 1:
             largest = next((each for each in range(largest - 1, -1, -1) if bands[each][0]), -1)

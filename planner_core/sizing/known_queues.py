@@ -12,6 +12,7 @@ from fractions import Fraction
 from planner_core.document.model import Queue, Structure
 from planner_core.document.size_distribution import SizeDistribution
 from planner_core.sizing.demand import QueueDemand, Units, backlog_messages, band_edges, grown
+from planner_core.sizing.filling_alone import FillingsAlone
 from planner_core.sizing.offload import Rule
 from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_size import Curve
@@ -50,7 +51,9 @@ class KnownQueues:
         self._queues: dict[
             int, tuple[Sequence[Queue], list[tuple[tuple[int, int], int | SizeDistribution]]]
         ] = {}
+        self._demands: dict[tuple[int, Fraction], tuple[QueueDemand, ...]] = {}
         self._units: dict[tuple[object, ...], Units] = {}
+        self._fillings: dict[tuple[object, ...], FillingsAlone] = {}
 
     def demands(self, structure: Structure, factor: Fraction) -> tuple[QueueDemand, ...]:
         """Return the backlogs of the queues of a structure after growth by a factor."""
@@ -58,9 +61,13 @@ class KnownQueues:
         if found is None:
             found = structure.queues, [(backlog_of(queue), sizes_of(queue)) for queue in structure.queues]
             self._queues[id(structure.queues)] = found
-        return tuple(
-            [QueueDemand(grown(messages, of, factor=factor), sizes) for (messages, of), sizes in found[1]]
-        )
+        key = (id(structure.queues), factor)
+        demands = self._demands.get(key)
+        if demands is None:
+            demands = self._demands[key] = tuple(
+                [QueueDemand(grown(messages, of, factor=factor), sizes) for (messages, of), sizes in found[1]]
+            )
+        return demands
 
     def units(
         self, structure: Structure, queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve
@@ -70,4 +77,15 @@ class KnownQueues:
         found = self._units.get(key)
         if found is None:
             found = self._units[key] = units_of(queues, rules, curve)
+        return found
+
+    def fillings(
+        self, units: Units, rules: Sequence[Rule], elements_per_entry: Fraction, usage_percent: int
+    ) -> FillingsAlone:
+        """Return the fillings of a structure by each of its queues alone; `units` are those of `units`."""
+        # Each is the filling of one bundle, so it is the same for every size of the structure and every backlog.
+        key = (id(units), *rules, elements_per_entry, usage_percent)
+        found = self._fillings.get(key)
+        if found is None:
+            found = self._fillings[key] = FillingsAlone(units, rules, elements_per_entry, usage_percent)
         return found

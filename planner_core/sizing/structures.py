@@ -372,7 +372,7 @@ def size_application(
         queues=queues,
         depth_events=None
         if usage is None
-        else advise(document, structure, load, queues, usage, stated=stated, curve=curve),
+        else advise(document, structure, load, queues, usage, stated=stated, curve=curve, known=known),
     )
 
 

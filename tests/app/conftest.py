@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
 from app.database.limits import OF_REQUESTS
@@ -15,6 +12,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.app.monitoring.logging_support import restored_log
 from tests.app.recorded_changes import unrecorded_changes
+from tests.serving import served
 
 
 @pytest.fixture(autouse=True)
@@ -54,13 +52,7 @@ def own_app(tmp_path: Path) -> FastAPI:
 
 @pytest.fixture(scope="session")
 def address(app: FastAPI) -> Iterator[tuple[str, int]]:
-    """Return the host and port of an application served over the network."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield listener.getsockname()
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    """Return the host and port of an application served over the network, which starts no jobs."""
+    with served(app, runs_jobs=False) as origin:
+        host, _, port = origin.removeprefix("http://").partition(":")
+        yield host, int(port)

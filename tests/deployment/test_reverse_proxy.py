@@ -114,6 +114,15 @@ def test_request_by_http_is_redirected_to_https(proxy: Proxy) -> None:
     assert (answer.status_code, answer.headers["location"]) == (308, f"https://{NAME}/plans?q=a")
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_script_that_uses_http_is_refused_and_not_redirected(proxy: Proxy, method: str) -> None:
+    address = f"http://127.0.0.1:{proxy.http_port}/api/v1/plans"
+    answer = httpx.request(method, address, headers={"host": NAME}, timeout=ANSWER_S)
+    assert answer.status_code == 403
+    assert "location" not in answer.headers
+    assert "Use https" in answer.text
+
+
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_current_versions_of_tls_are_accepted_with_forward_secrecy(
     proxy: Proxy, version: ssl.TLSVersion

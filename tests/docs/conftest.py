@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
+from tests.serving import served
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +26,5 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     Each run of a page has a separate service: the answers on the page assume an empty one, where a plan of an earlier run would not be created again.
     """
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("served")))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, server_header=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield int(listener.getsockname()[1])
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app, server_header=False) as origin:
+        yield int(origin.rpartition(":")[2])

@@ -6,10 +6,11 @@ import ast
 import re
 from collections import Counter
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 
+from app.settings import AuthenticationMethod
 from tests.docs.pages import ROOT, parts
 
 PAGE = ROOT / "docs" / "operations" / "asvs.md"
@@ -132,3 +133,11 @@ def test_counts_and_the_list_of_items_that_are_not_met_match_the_table() -> None
 
 def rows_in_order() -> list[Row]:
     return sorted(rows(), key=lambda row: tuple(map(int, row.item.split("."))))
+
+
+def test_every_way_to_sign_in_is_compared() -> None:
+    page = (ROOT / "docs" / "how-to" / "set-up-accounts.md").read_text(encoding="utf-8")
+    table = page.partition("## Compare the ways to sign in\n")[2].partition("\n## ")[0]
+    compared = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
+    assert compared[1:] == list(get_args(AuthenticationMethod))
+    assert "API tokens" in table

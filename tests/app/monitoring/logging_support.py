@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from app import logs
 from app.settings import Settings
@@ -38,3 +41,24 @@ def configured(settings: Settings) -> Iterator[None]:
     with restored_log():
         logs.configure(settings)
         yield
+
+
+_OF_THREADS = re.compile(
+    r'\S+Z [A-Z]+ (?:cfplan\.jobs|cfplan\.night|cfplan\.uploads|apscheduler\S*) |.*"logger": ?"(?:cfplan\.jobs|cfplan\.night|cfplan\.uploads|apscheduler)'
+)
+"""The beginning of a record of the threads that start jobs, as text or as JSON."""
+
+
+def standard_error(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what was written to standard error, without the records of threads that start jobs.
+
+    A service that another test runs in this process has such threads. Everything else remains, so that a test notices
+    lines that it does not expect.
+    """
+    kept, is_kept = [], True
+    # Only \n ends a line of the log; the tests look for other characters that might.
+    for line in re.findall(r"[^\n]*\n|[^\n]+$", capsys.readouterr().err):
+        is_kept = is_kept if line.startswith(logs.CONTINUED) else not _OF_THREADS.match(line)
+        if is_kept:
+            kept.append(line)
+    return "".join(kept)

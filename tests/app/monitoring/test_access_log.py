@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from app.main import create_app
 from app.settings import AccessLog, Settings
-from tests.app.monitoring.logging_support import configured
+from tests.app.monitoring.logging_support import configured, standard_error
 from tests.app.web.support import Answer, Json, call, get, post_json
 from tests.serving import served
 
@@ -39,7 +39,7 @@ def logged_app(tmp_path: Path) -> Iterator[FastAPI]:
 
 
 def records(capsys: pytest.CaptureFixture[str], logger: str = "cfplan.access") -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    lines = [json.loads(line) for line in standard_error(capsys).splitlines()]
     return [line for line in lines if line["logger"] == logger]
 
 
@@ -137,7 +137,7 @@ def test_defect_is_logged_once_with_its_traceback_under_the_request_id(
     logged_app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = get(logged_app, "/api/v1/failure?key=topsecret")
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     lines = [json.loads(line) for line in written.splitlines()]
     (defect,) = [line for line in lines if "traceback" in line]
     assert "RuntimeError: the defect" in defect["traceback"]
@@ -160,7 +160,7 @@ def test_expected_problems_are_one_line_without_traceback(
     address: str, logged_app: FastAPI, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 400 <= get(logged_app, address).status < 500
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = standard_error(capsys).splitlines()
     assert "traceback" not in json.loads(line)
 
 
@@ -172,7 +172,7 @@ def test_database_that_does_not_answer_is_one_line_without_statement(
     with configured(app.state.settings):
         answer = get(app, "/api/v1/plans")
     assert answer.status == 503
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    lines = [json.loads(line) for line in standard_error(capsys).splitlines()]
     assert [line["logger"] for line in lines] == ["cfplan.errors", "cfplan.access"]
     assert "traceback" not in lines[0]
     assert "SELECT" not in lines[0]["message"]
@@ -210,7 +210,7 @@ def test_hostile_bytes_over_the_network_stay_in_one_line(
                 connection.sendall(b"\r\n".join(lines) + b"\r\n\r\n")
                 while connection.recv(65536):
                     pass
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert all(line.isprintable() for line in written.splitlines())
     logged = [json.loads(line) for line in written.splitlines()]
     assert [(record["message"], record["path"]) for record in logged] == [
@@ -230,6 +230,6 @@ def test_values_of_a_failing_statement_are_not_logged(
 
     with configured(app.state.settings):
         assert get(app, "/failing-statement").status >= 500
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert "no_such_table" in written
     assert "hunter22" not in written

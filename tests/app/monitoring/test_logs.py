@@ -16,7 +16,7 @@ import pytest
 from app import logs
 from app.actor import LOCAL, Actor, ActorKind, Role, acting_as
 from app.settings import LogFormat, LogLevel, Settings
-from tests.app.monitoring.logging_support import configured
+from tests.app.monitoring.logging_support import configured, standard_error
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = (
@@ -48,7 +48,7 @@ def test_text_from_outside_adds_no_line_and_no_control_character(
 ) -> None:
     with logs.in_request("r1"), acting_as(Actor(text, ActorKind.USER, Role.VIEWER)):
         logger.warning("name %s", text, extra={logs.FIELDS: {"path": text}})
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert written.endswith("\n")
     line = written[:-1]
     assert line.isprintable()
@@ -63,7 +63,7 @@ def test_value_with_spaces_or_quotes_cannot_be_read_as_several_fields(
 ) -> None:
     with configured(Settings()), acting_as(Actor('x" status=200', ActorKind.USER, Role.VIEWER)):
         logger.warning("message")
-    assert 'user="x\\" status=200" message' in capsys.readouterr().err
+    assert 'user="x\\" status=200" message' in standard_error(capsys)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -74,7 +74,7 @@ def test_traceback_is_part_of_its_record(
         raise RuntimeError(text)
     except RuntimeError:
         logger.exception("it failed")
-    first, *more = capsys.readouterr().err.rstrip("\n").split("\n")
+    first, *more = standard_error(capsys).rstrip("\n").split("\n")
     assert "it failed" in first
     assert all(line.isprintable() and line.startswith(logs.CONTINUED) for line in more)
     if log_format is LogFormat.JSON:
@@ -90,7 +90,7 @@ def test_record_has_time_level_request_user_and_job(capsys: pytest.CaptureFixtur
     before = datetime.now(UTC)
     with configured(Settings(log_format="json")), logs.in_request("abc"), logs.in_job(7), acting_as(LOCAL):
         logger.info("hello %d", 1)
-    record = json.loads(capsys.readouterr().err)
+    record = json.loads(standard_error(capsys))
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record["time"])
     assert 0 <= (datetime.fromisoformat(record["time"]) - before).total_seconds() + 0.001 < 60
     wanted = {"level": "info", "logger": "cfplan.test", "message": "hello 1", "request_id": "abc", "user": "local", "job": 7}  # fmt: skip
@@ -100,7 +100,7 @@ def test_record_has_time_level_request_user_and_job(capsys: pytest.CaptureFixtur
 def test_text_line_begins_with_time_level_and_logger(capsys: pytest.CaptureFixture[str]) -> None:
     with configured(Settings()), logs.in_request("abc"):
         logger.info("hello")
-    assert re.fullmatch(r"\S+Z INFO cfplan\.test request_id=abc hello\n", capsys.readouterr().err)
+    assert re.fullmatch(r"\S+Z INFO cfplan\.test request_id=abc hello\n", standard_error(capsys))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_secrets_are_not_logged(
             raise RuntimeError(text)
         except RuntimeError:
             logger.exception("%s", text, extra={logs.FIELDS: {"path": text}})
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert secret not in written
     assert logs.HIDDEN in written
 
@@ -159,7 +159,7 @@ def test_level_applies_to_cfplan_and_not_to_libraries(capsys: pytest.CaptureFixt
         for name in ("cfplan.x", "httpx", "alembic.runtime", "some.library"):
             logging.getLogger(name).debug("from %s", name)
             logging.getLogger(name).info("from %s", name)
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert "from cfplan.x" in written
     # httpx logs addresses with their queries at INFO, which contain codes of the sign-in.
     assert not re.search("httpx|alembic|library", written)
@@ -170,12 +170,12 @@ def test_error_level_hides_warnings(capsys: pytest.CaptureFixture[str]) -> None:
         logger.warning("not shown")
         logging.getLogger("some.library").warning("not shown")
         logger.error("shown")
-    assert capsys.readouterr().err.count("shown") == 1
+    assert standard_error(capsys).count("shown") == 1
 
 
 def test_very_long_texts_are_cut(log_format: LogFormat, capsys: pytest.CaptureFixture[str]) -> None:
     logger.warning("x" * 1_000_000, extra={logs.FIELDS: {"path": "y" * 1_000_000}})
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert len(written) < 3 * logs.LONGEST_TEXT
     assert "more characters" in written
 
@@ -196,7 +196,7 @@ def test_secret_at_the_end_of_the_searched_part_is_not_logged(
     many = " ".join(["password=" + "x" * 100] * 200)
     for moved in range(0, 100, 7):
         logger.warning("%s", " " * moved + many)
-    written = capsys.readouterr().err
+    written = standard_error(capsys)
     assert "xxx" not in written
     assert logs.HIDDEN in written
 
@@ -205,7 +205,7 @@ def test_configuring_twice_logs_once(capsys: pytest.CaptureFixture[str]) -> None
     with configured(Settings()):
         logs.configure(Settings())
         logger.warning("once")
-    assert capsys.readouterr().err.count("once") == 1
+    assert standard_error(capsys).count("once") == 1
 
 
 def test_stored_settings_reach_the_processes_of_jobs(tmp_path: Path) -> None:
@@ -260,3 +260,16 @@ def test_uncaught_errors_of_a_process_are_records(tmp_path: Path) -> None:
     assert "ValueError: in thread" in in_thread["traceback"]
     assert "RuntimeError: in main" in in_main["traceback"]
     assert (in_thread["level"], in_main["level"]) == ("error", "critical")
+
+
+def test_records_of_threads_that_start_jobs_are_not_those_of_a_test(
+    log_format: LogFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        raise RuntimeError
+    except RuntimeError:
+        logging.getLogger("cfplan.jobs").exception("A process is started.")
+    logger.warning("kept: cfplan.jobs")
+    logging.getLogger("cfplan.jobs").info("A process is started.")
+    (line,) = standard_error(capsys).splitlines()
+    assert "kept: cfplan.jobs" in line

@@ -26,6 +26,7 @@ from app.accounts import rights
 from app.cli import main
 from app.database.engine import DatabaseUnusable
 from app.database.session import SessionDep
+from app.serving import worker
 from tests.forked_on_request import fork_for_each_line
 
 router = APIRouter(prefix="/test")
@@ -136,6 +137,9 @@ def _serve(line: str) -> None:
     os.dup2(messages, 2)
     if "TEST_FAILS" in asked["environment"]:
         app.main._prepare = _fail  # type: ignore[assignment]
+    more_s = int(asked["environment"].get("TEST_STOPS_LATER_S", "0"))
+    worker.SHUTDOWN_S += more_s
+    worker.STOP_S += more_s
     # Without an entry in this table, a route answers no one.
     own: dict[str, rights.Right] = {
         key: rights.PUBLIC for route in router.routes for key in rights.key_of(route)

@@ -31,7 +31,7 @@ def answers(connection: socket.socket) -> bytes:
 
 @pytest.fixture
 def connection(address: tuple[str, int]) -> socket.socket:
-    return socket.create_connection(address, timeout=20)
+    return socket.create_connection(address, timeout=120)
 
 
 def test_plan_in_chunks_is_sized(connection: socket.socket) -> None:
@@ -81,6 +81,6 @@ def test_service_survives_a_request_that_is_not_http(
     with connection:
         connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10 + b"\r\n\r\n")
         assert not answers(connection).startswith(b"HTTP/1.1 5")
-    with socket.create_connection(address, timeout=20) as another:
+    with socket.create_connection(address, timeout=120) as another:
         another.sendall(head("GET", "/healthz", "Connection: close"))
         assert answers(another).startswith(b"HTTP/1.1 200 ")

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import gc
 import re
+import weakref
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import DictLoader
 from markupsafe import Markup
 
 from app.web import rendering
@@ -80,3 +84,42 @@ def test_markup_in_a_sentence_is_escaped() -> None:
         str(rendering.sentence("<b>123456"))
         == '&lt;b&gt;<span class="n">123<span class="g">456</span></span>'
     )
+
+
+class Answer:
+    """A value of a page."""
+
+    def __str__(self) -> str:
+        return "A-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerPage(rendering.Page):
+    """A page that passes its values on to macros."""
+
+    answer: Answer
+
+
+def test_values_of_a_page_are_freed_without_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = rendering.environment().overlay(
+        loader=DictLoader(
+            {
+                "page": '{% from "one" import tagged with context %}{% from "two" import twice with context %}'
+                "{{ twice() }}{% macro own() %}{{ answer }}{% endmacro %}{{ own() }}",
+                "one": "{% macro tagged() %}<b>{{ answer }}</b>{% endmacro %}",
+                "two": "{% macro twice() %}{{ answer }}{{ answer }}{% endmacro %}",
+            }
+        )
+    )
+    monkeypatch.setattr(rendering, "environment", lambda: env)
+    monkeypatch.setattr(rendering, "frame_of", lambda _: None)
+    page = AnswerPage(title="", section="", answer=Answer())
+    kept = weakref.ref(page.answer)
+    gc.collect()
+    gc.disable()
+    try:
+        assert rendering.render_text("page", page) == "A-1A-1A-1"
+        del page
+        assert kept() is None
+    finally:
+        gc.enable()

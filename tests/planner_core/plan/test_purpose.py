@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import random
 import weakref
+from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from app.sizing.examples import examples
 from bench.plans import bank, largest
-from planner_core.document.model import Growth, PlanDocument
+from planner_core.document.model import Growth, PlanDocument, Structure
 from planner_core.document.reading import read_object
 from planner_core.findings import DEPTH_EVENT_CODES
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.known_structures import EvaluatedStructure, KnownStructures, evaluated_structures
 from planner_core.plan.result import IncompleteResult, PlanResult
+from planner_core.sizing.demand import QueueDemand, Units
+from planner_core.sizing.filling_alone import FillingsAlone
 from planner_core.sizing.known_queues import KnownQueues
+from planner_core.sizing.offload import Rule
 from planner_core.sizing.structure_answer import structure_answer
+from planner_core.sizing.structure_size import Curve
 from planner_core.texts.outputs import errors_of, render_output
+from planner_core.whatif import growth
 
 PERFMEV = frozenset({"PERFMEV_DIFFERS", "PERFMEV_NOT_STATED", "PERFMEV_OFF"})
 """Findings on the whole group, which need no advice on queue depths."""
@@ -93,6 +102,64 @@ def test_known_queues_do_not_change_results(plan: str) -> None:
         for one, other in zip(fresh(changed), fresh(changed, queues), strict=True):
             assert structure_answer(one.result, depths=True) == structure_answer(other.result, depths=True)
             assert one.findings == other.findings
+
+
+class Forgetful(KnownQueues):
+    """Queues that are calculated again in each evaluation, as if it were the only one."""
+
+    def demands(self, structure: Structure, factor: Fraction) -> tuple[QueueDemand, ...]:
+        return KnownQueues().demands(structure, factor)
+
+    def units(
+        self, structure: Structure, queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve
+    ) -> Units:
+        return KnownQueues().units(structure, queues, rules, curve)
+
+    def fillings(
+        self, units: Units, rules: Sequence[Rule], elements_per_entry: Fraction, usage_percent: int
+    ) -> FillingsAlone:
+        return KnownQueues().fillings(units, rules, elements_per_entry, usage_percent)
+
+
+def random_plan(seed: int) -> dict[str, Any]:
+    """Return the bank with other message sizes, offload rules, rates and depth events."""
+    chosen, plan = random.Random(seed), copy.deepcopy(bank())
+    plan["structures"] = chosen.sample(plan["structures"], 5)
+    for structure in plan["structures"]:
+        if chosen.random() < 0.5:
+            structure["full_threshold"] = chosen.randrange(50, 100)
+        if chosen.random() < 0.5:
+            rules = sorted(chosen.sample(range(20, 95), 3))
+            structure["offload"] |= {
+                "rules": [
+                    {"usage_over": at, "size_over": size}
+                    for at, size in zip(rules, ("32K", "4K", "0K"), strict=True)
+                ]
+            }
+        for queue in structure["queues"]:
+            mean = chosen.randrange(100, 60_000)
+            queue["message_bytes"] = chosen.choice(
+                (mean, mean, {"mean": mean, "p95": 3 * mean, "max": 10 * mean})
+            )
+            queue |= {"qdphiev": "ENABLED", "maxdepth": chosen.choice((5_000, 300_000, 999_999_999))}
+            queue |= {
+                "put_rate_per_s": chosen.choice((0.25, 3, 7.5)),
+                "get_rate_per_s": chosen.choice((0.2, 3, 1.75)),
+            }
+            queue |= {"outage_minutes": 30.5}
+            del queue["backlog"]
+    return plan
+
+
+@pytest.mark.parametrize("plan", [*PLANS, *range(6)])
+def test_upgrade_answers_are_those_of_separate_evaluations(
+    plan: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = read_object(PLANS[plan] if isinstance(plan, str) else random_plan(plan))
+    question = growth.UpgradeQuestion(queue_managers=1, years=(1, 3))
+    shared = growth.upgrades(document, question).json_bytes()
+    monkeypatch.setattr(growth, "KnownQueues", Forgetful)
+    assert growth.upgrades(document, question).json_bytes() == shared
 
 
 def test_result_is_freed_without_garbage_collection() -> None:

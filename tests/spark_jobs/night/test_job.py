@@ -381,7 +381,7 @@ def test_watch_counts_tasks_during_and_after_stages() -> None:
     session: Any = Session()
     with Watch(session, Progress(wanted=True, out=out), "Reducing 1 of 2 days") as watch:
         watch.begin("structures")
-        assert looked.wait(20)
+        assert looked.wait(120)
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert lines[0]["sentence"] == "Reducing 1 of 2 days: structures, 2 of 4 tasks"
     assert (lines[-1]["done"], lines[-1]["total"]) == (7, 7)
