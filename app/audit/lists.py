@@ -18,10 +18,20 @@ _LABELS: Final = {
     "sha256": "SHA-256",
     "qsg": "group",
     "cfcc_level": "CFCC level",
-    "is_disabled": "disabled",
     "size_bytes": "bytes",
 }
 """Names of details that are not their keys."""
+_METHODS: Final = {
+    "accounts": "with a password",
+    "oidc": "through OpenID Connect",
+}
+_FLAGS: Final = {
+    "has_password": ("has a password", "has no password"),
+    "must_change_password": ("must choose another password at the next sign-in", ""),
+    "is_disabled": ("the user is disabled", ""),
+    "is_known": ("the file was stored already", "the file is new"),
+}
+"""Details that are true or false, as a reader would say them; empty if the ordinary case needs no words."""
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
 
@@ -51,8 +61,7 @@ def details_in_words(entry: Entry) -> str:
     for key, value in entry.details.items():
         if value is None or key in ("before", "after", "fields", "first", "omitted"):
             continue
-        text = f"{value[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
-        parts.append(f"{_LABELS.get(key, key.replace('_', ' '))} {text}".strip())
+        parts.append(_detail(key, value))
     before, after = entry.details.get("before"), entry.details.get("after")
     # The number of the version is a column of its own.
     if (before, after) not in ((None, None), (None, entry.version)):
@@ -61,7 +70,16 @@ def details_in_words(entry: Entry) -> str:
     parts += [f"{each['at']}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
     for each in (entry.details.get("first") or ())[:MOST_SHOWN]:
         parts.append(" ".join(_short(part) for part in each.values() if part))
-    return "; ".join(parts)
+    return "; ".join(part for part in parts if part)
+
+
+def _detail(key: str, value: object) -> str:
+    if key in _FLAGS and isinstance(value, bool):
+        return _FLAGS[key][0 if value else 1]
+    if key == "method":
+        return _METHODS.get(str(value), f"with the method {_short(value)}")
+    text = f"{str(value)[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
+    return f"{_LABELS.get(key, key.replace('_', ' '))} {text}".strip()
 
 
 def _sides(field: dict[str, Any]) -> str:

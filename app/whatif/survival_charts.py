@@ -56,10 +56,7 @@ def _period(found: Survival) -> str:
 
 
 def _in_words(found: Survival, curve: SurvivalCurve) -> str:
-    lasts = "; ".join(
-        f"{each.percent} %: {'more than seven days' if each.minutes is None else f'{each.minutes:g} minutes'}"
-        for each in curve.longest
-    )
+    lasts = "; ".join(f"{each.percent} %: {each.in_words}" for each in curve.longest)
     return (
         f"An outage of {found.minutes:g} minutes is survived with {percent(curve.requested.probability)}. "
         f"Longest outage by probability: {lasts}."

@@ -230,6 +230,10 @@ class SurvivalPoint(Answer):
         return f"{percent(self.low)} to {percent(self.high)}"
 
 
+WHOLE_MINUTES_FROM = 10
+"""Length from which a survived outage is shown in whole minutes."""
+
+
 @dataclass(frozen=True, slots=True)
 class SurvivedOutage(Answer):
     """The longest outage that is survived with a probability."""
@@ -238,6 +242,18 @@ class SurvivedOutage(Answer):
     minutes: Annotated[
         float | None, Field(description="Rounded down to a tenth; null if longer than seven days.")
     ]
+
+    @property
+    def in_words(self) -> str:
+        """The length for readers, in whole minutes: a tenth would be more precise than the measurements."""
+        if self.minutes is None:
+            return "more than seven days"
+        # Rounded down, because a longer outage is not survived with this probability.
+        return (
+            f"{int(self.minutes)} minutes"
+            if self.minutes >= WHOLE_MINUTES_FROM
+            else f"{self.minutes:g} minutes"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -961,8 +977,7 @@ def _sentences(found: Survival, *, is_fill_known: bool) -> Iterator[str]:
         yield "The structure is assumed to be empty when the outage begins, so the true probability may be lower."
     sure = next((each for each in curve.longest if each.percent == 95), None)  # noqa: PLR2004 - one of _SHARES
     if sure is not None:
-        length = "more than seven days" if sure.minutes is None else f"{sure.minutes:g} minutes"
-        yield f"With a probability of {sure.percent} %, it survives {length}."
+        yield f"With a probability of {sure.percent} %, it survives {sure.in_words}."
     if basis.source == "measured":
         yield (
             f"This is based on {basis.outages} calculated outages, spread over {basis.days} measured days from "

@@ -23,6 +23,7 @@ from planner_core.whatif.survival import (
     Measurements,
     Survival,
     SurvivalQuestion,
+    SurvivedOutage,
     percent,
     survival,
 )
@@ -361,3 +362,11 @@ def test_answer_for_a_manager_names_the_space_that_offload_needs() -> None:
         has_gained = found.with_offload.requested.probability > found.without_offload.requested.probability
         assert has_gained is gains
         assert ("or Db2, need space for this data" in "\n".join(found.sentences)) is gains
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [(None, "more than seven days"), (158.8, "158 minutes"), (10.0, "10 minutes"), (9.7, "9.7 minutes")],
+)
+def test_survived_outage_is_shown_in_whole_minutes_rounded_down(minutes: float | None, words: str) -> None:
+    assert SurvivedOutage(95, minutes).in_words == words
