@@ -49,6 +49,8 @@ class StructureLossRow:
     """A structure in all losses."""
 
     structure: str
+    is_other: bool
+    """Whether it belongs to Db2 or others, and is counted but not in the policy of the plan."""
     plan: str
     size_bytes: int
     normal: Cell
@@ -62,6 +64,8 @@ class MoveRow:
     """A structure that a loss affects, with its location before and after."""
 
     structure: str
+    is_other: bool
+    """As in `StructureLossRow`."""
     size_bytes: int
     action: str
     places: str
@@ -183,6 +187,7 @@ def arranged(answer: LossAnswer) -> LossesView:
         rows.append(
             StructureLossRow(
                 structure=each.wanted.structure,
+                is_other=each.wanted.result.role == "other",
                 plan=each.wanted.plan,
                 size_bytes=each.wanted.bytes_wanted,
                 normal=(_places(each.now), "same" if each.now else "nowhere"),
@@ -237,6 +242,7 @@ def _loss(loss: Loss, number: int, same_as: str) -> LossView:
         moves=tuple(
             MoveRow(
                 structure=each.wanted.structure,
+                is_other=each.wanted.result.role == "other",
                 size_bytes=each.wanted.bytes_wanted,
                 action=ACTIONS[each.action],
                 places=_places(each.now),

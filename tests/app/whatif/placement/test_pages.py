@@ -160,3 +160,21 @@ def test_bar_shows_missing_white_space() -> None:
     assert two.warning == "not enough free space"
     assert two.parts[-1].style == "keep short"
     assert two.extent > (two.whole or 0)
+
+
+def test_structures_of_others_are_marked_on_loss_page_and_sheet(app: FastAPI) -> None:
+    others = [{"name": "DB2_SCA", "size": "1G", "preflist": ["CF01", "CF02"]}]
+    plan = {**TIGHT, "qsg": "QSG3", "other_structures": others}
+    assert send_json(app, "PUT", "/api/v1/plans/with-db2", plan).status == 201
+    for address in ("/whatif/cf-loss?plan=with-db2", "/sheet?plan=with-db2"):
+        headings = [" ".join(each.text.split()) for each in read(page(app, address).text).all("th")]
+        assert "DB2_SCA Db2, others" in headings
+        marked = {each for each in headings if each.endswith("Db2, others") and each != "Db2, others"}
+        assert marked == {"DB2_SCA Db2, others"}
+
+
+def test_error_page_links_to_the_overview(app: FastAPI) -> None:
+    answer = page(app, "/plans/missing")
+    assert answer.status == 404
+    links = {each.text: each.attributes["href"] for each in read(answer.text).one("main").all("a")}
+    assert links["Overview"] == "/"
