@@ -355,6 +355,12 @@ class Settings(BaseSettings):
             "How far the elements per entry may differ from those that the messages use before the nightly run reports it, in percent."
         ),
     )
+    metrics_structures: int = Field(
+        default=1000,
+        ge=0,
+        le=20_000,
+        description="Number of structures with metrics of their own, the most urgent ones; 0 leaves out all metrics about capacity.",
+    )
     compress_over_bytes: int = Field(
         default=1400,
         ge=0,
