@@ -22,6 +22,7 @@ from app.nightly.models import (
     StoredForecast,
     StoredHealth,
 )
+from app.notices.models import LimitBaseline, Notice, NoticeDelivery, NoticeMessage, NoticeProgress
 from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
 from app.uploads.models import BatchFile, QsgMapping, Upload
@@ -39,4 +40,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     NightlyRun, FitVersion, StoredForecast, ForecastScore, StoredFinding, DailyStructureUsage, StoredHealth, CfLevel, Scenario,
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
     AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
+    NoticeMessage, Notice, NoticeDelivery, LimitBaseline, NoticeProgress,
 )  # fmt: skip

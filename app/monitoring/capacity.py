@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from app.database.engine import Database
 from app.fleet.answers import FleetFacility, FleetStructure
-from app.fleet.outlooks import ExpectedLimit, ForecastLimits, limits_of
 from app.fleet.service import not_simulated, state_of_fleet
+from app.forecasts.limits import ExpectedLimit, ForecastLimits, limits_of
 from app.nightly import repository as nightly
 from app.nightly.models import FitVersion
 from app.usage import repository as usage

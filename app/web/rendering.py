@@ -76,6 +76,7 @@ SITE = Site(
                 NavItem("forecasts", "/forecasts", "Forecasts"),
                 NavItem("curves", "/curves", "Fitted curves"),
                 NavItem("nights", "/nights", "Nightly runs"),
+                NavItem("notices", "/notices", "Notices"),
                 NavItem("uploads", "/uploads", "Uploads"),
             ),
         ),

@@ -52,6 +52,7 @@ PAGES: Mapping[str, int] = {
     "/sizing-points": 200,
     "/sizing-points/add": 200,
     "/nights": 200,
+    "/notices": 200,
     "/events/simulate": 200,
     "/events/read": 200,
     "/events/read?example=three-members": 200,
