@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from app.actor import SERVICE, acting_as
 from app.clock import utc_now
 from app.database.engine import Database
 from app.notices import channels, outbox, repository
@@ -52,6 +53,11 @@ class Dispatcher:
 
     def look(self) -> int:
         """Store notices about new events, send all messages that are due, and return the number that were sent."""
+        # Events are found and sent by the service, also if a command starts the look.
+        with acting_as(SERVICE):
+            return self._look()
+
+    def _look(self) -> int:
         self._find()
         with self._database.session(writes=False) as session:
             has_due = bool(repository.due(session, self._clock(), limit=1))
