@@ -25,8 +25,7 @@ from fastapi import FastAPI
 from app.main import create_app
 from app.settings import Settings
 from tests.app.accounts.support import add_token, add_user, app_with_accounts
-from tests.app.fits.support import crossing_json, fit_json, forecast_json, store_night
-from tests.app.fleet.support import measure, save_plan
+from tests.app.monitoring.filled import fill
 from tests.app.web.support import get
 from tests.packaging.pins import ROOT
 from tests.serving import ANSWER_S, served
@@ -46,17 +45,6 @@ needs_promtool = pytest.mark.skipif(
 needs_prometheus = pytest.mark.skipif(
     shutil.which("prometheus") is None, reason="no prometheus on PATH: install Debian's package prometheus"
 )
-
-
-def fill(app: FastAPI) -> None:
-    """Store structures, forecasts, fits and coupling facilities, so that every metric has a value."""
-    facilities = [{"name": name, "size": "8G", "cfcc_level": 25} for name in ("CF01", "CF02")]
-    save_plan(app, coupling_facilities=facilities)
-    measure(app, "APPLICATION1", 60, coupling_facilities="CF01 CF02")
-    measure(app, "FULL", 100)
-    passed = {**crossing_json("75 %", 75_000, None, None, None), "state": "already_crossed"}
-    crossings = [passed, crossing_json("85 %", 85_000, 5, 12, 40)]
-    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json(crossings=crossings)])
 
 
 def dashboard() -> Any:  # noqa: ANN401 - any JSON value
