@@ -19,6 +19,8 @@ from app.settings import Settings
 from planner_core.errors import PlannerError
 
 LOOKS_EVERY_S: Final = 20.0
+STOP_S: Final = 3.0
+"""Seconds for which the end of the service waits for an attempt; mail servers may take longer than a service manager."""
 
 logger = logging.getLogger("cfplan.notices")
 
@@ -48,7 +50,7 @@ class Dispatcher:
         """Stop the thread. An attempt that a slow server delays is abandoned, and made again later."""
         self._is_over.set()
         if self._thread is not None:
-            self._thread.join(self._settings.notice_timeout_s)
+            self._thread.join(STOP_S)
             self._thread = None
 
     def look(self) -> int:

@@ -41,6 +41,9 @@ def test_page_rest_and_command_show_sent_waiting_and_held_back_notices(
     page = get(app, "/notices").text
     for part in (f"Webhook: {host}", error, "Nightly run 2 failed", "Nightly run 3 failed", "/nights/3"):
         assert part in page
+    assert "1 attempt, next 2026-11-27 12:01 UTC. The webhook" in page
+    assert "until 2026-11-28 12:00 UTC" in page
+    assert "&lt;" not in page
     assert "T0PS3CRET" not in page
     metrics = get(app, "/metrics").text
     assert "cfplan_notices_waiting 1.0\n" in metrics
