@@ -128,12 +128,12 @@ def mail_server(folder: Path, *, security: str = "starttls", password: str = "")
                     self.say("250 ok")
                 elif verb == "DATA":
                     self.say("354 end with a dot")
-                    lines = []
+                    body = list[bytes]()
                     while (part := self.rfile.readline()) not in (b".\r\n", b""):
-                        lines.append(part[1:] if part.startswith(b".") else part)
+                        body.append(part[1:] if part.startswith(b".") else part)
                     if fault == "cut before the end":
                         return
-                    mail = message_from_bytes(b"".join(lines), policy=default)
+                    mail = message_from_bytes(b"".join(body), policy=default)
                     assert isinstance(mail, EmailMessage)
                     server.mails.append(mail)
                     server.recipients.append([each for each in to if each])
