@@ -86,6 +86,7 @@ COMMANDS = {
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",
     ),
+    "notices": ("Notices: list, send those that are due, test the channels.", "app.notices.cli"),
     "audit": ("The audit trail: export entries, verify that none was changed.", "app.audit.cli"),
     "users": (
         "Users of the service: add, list, disable, enable, role, password.",

@@ -43,6 +43,8 @@ from app.monitoring import api as monitoring
 from app.monitoring.observed import ObservedRequests, RouteOfRequest
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
+from app.notices import api as notices
+from app.notices.dispatcher import Dispatcher
 from app.plans import api as plans
 from app.plans import description as plans_description
 from app.plans import service as plan_store
@@ -164,7 +166,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
     app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
     poller = Poller(app.state.background_database, settings, on_queued=app.state.watcher.poke)
-    app.state.leader = Leader(settings.data_dir, (app.state.watcher, app.state.schedule, poller))
+    app.state.dispatcher = Dispatcher(app.state.background_database, settings)
+    app.state.leader = Leader(
+        settings.data_dir, (app.state.watcher, app.state.schedule, poller, app.state.dispatcher)
+    )
     app.state.overseer = overseer
     errors.install(app)
     monitoring.install(app)
@@ -206,6 +211,7 @@ def _routers() -> list[APIRouter]:
         forecasts.router,
         night.router,
         fleet.router,
+        notices.router,
         events.router,
         cluster.router,
         whatif.router,

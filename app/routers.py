@@ -23,6 +23,7 @@ def page_routers() -> list[APIRouter]:
     from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
     from app.nightly.pages import router as nights
+    from app.notices.pages import router as notices
     from app.plans.changing_pages import router as changing
     from app.plans.editor.pages import router as editor
     from app.plans.pages import router as plans
@@ -65,6 +66,7 @@ def page_routers() -> list[APIRouter]:
         forecasts,
         nights,
         connections,
+        notices,
         simulate_events,
         read_events,
         whatif,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -55,6 +56,14 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 OFF = "off"
 AuthenticationMethod = Literal["accounts", "oidc", "header"]
 """A way in which users sign in; several can be on at once."""
+
+
+_MAIL_ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
+_FOR_NOTICES = (
+    "smtp_host", "smtp_user", "smtp_password", "smtp_password_file", "smtp_ca_file", "notice_from", "notice_to",
+    "webhook_url", "webhook_token", "webhook_token_file", "webhook_ca_file",
+)  # fmt: skip
+"""The settings that decide whether and how notices are sent."""
 
 
 def is_loopback(host: str) -> bool:
@@ -361,6 +370,78 @@ class Settings(BaseSettings):
             "YAML file with the connections to z/OSMF and RMF. If empty, no other system is contacted, except an OpenID provider."
         ),
     )
+    metrics_structures: int = Field(
+        default=1000,
+        ge=0,
+        le=20_000,
+        description="Number of structures with metrics of their own, the most urgent ones; 0 leaves out all metrics about capacity.",
+    )
+    base_url: str = Field(
+        default="",
+        description="Address at which users reach the service, such as https://cfplan.example.com, for the links in notices.",
+    )
+    notice_to: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Addresses that get notices by e-mail, separated by commas. No other address ever gets one.",
+    )
+    notice_from: str = Field(default="", description="Address of the sender of notices.")
+    smtp_host: str = Field(
+        default="", description="Host of the mail server. If empty, no notices are sent by e-mail."
+    )
+    smtp_port: int = Field(default=587, ge=1, le=65_535, description="TCP port of the mail server.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls",
+        description=(
+            "Encryption of the connection to the mail server: starttls (usual on port 587), tls (usual on port 465), or none. The certificate is always verified."
+        ),
+    )
+    smtp_ca_file: str = Field(
+        default="",
+        description="File with the certificates of authorities that the mail server's certificate must come from, in PEM format. If empty, those of the machine are used.",
+    )
+    smtp_user: str = Field(
+        default="", description="User at the mail server; empty for a server that needs none."
+    )
+    smtp_password: str = Field(default="", repr=False, description="Password of this user.")
+    smtp_password_file: str = Field(
+        default="", description="File with that password, instead of CFPLAN_SMTP_PASSWORD."
+    )
+    webhook_url: str = Field(
+        default="",
+        repr=False,  # addresses of webhooks often contain a secret
+        description="Address to which notices are posted as JSON. If empty, none are posted.",
+    )
+    webhook_ca_file: str = Field(
+        default="",
+        description="File with the certificates of authorities that the webhook's certificate must come from, in PEM format. If empty, those of the machine are used.",
+    )
+    webhook_token: str = Field(
+        default="", repr=False, description="Token that is sent to the webhook in the Authorization header."
+    )
+    webhook_token_file: str = Field(
+        default="", description="File with that token, instead of CFPLAN_WEBHOOK_TOKEN."
+    )
+    notice_moved_days: int = Field(
+        default=14,
+        ge=1,
+        le=730,
+        description="Days by which the expected date of a limit must move, earlier or later, since it was last reported, for a notice.",
+    )
+    notice_quiet_hours: int = Field(
+        default=24,
+        ge=0,
+        le=8760,
+        description="Hours after a notice during which further notices of the same kind about the same structure are held back; they are then sent together.",
+    )
+    notice_timeout_s: float = Field(
+        default=20.0,
+        gt=0,
+        le=300,
+        description="Seconds within which a mail server or webhook must answer each step; three times as long for a whole message.",
+    )
+    notice_days: int = Field(
+        default=400, ge=1, le=36_500, description="Days for which notices are kept after they were sent."
+    )
     compress_over_bytes: int = Field(
         default=1400,
         ge=0,
@@ -387,6 +468,44 @@ class Settings(BaseSettings):
     def _split_names(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
+        return value
+
+    @field_validator("notice_to", mode="before")
+    @classmethod
+    def _split_addresses(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(each.strip() for each in value.split(",") if each.strip())
+        return value
+
+    @field_validator("notice_to", "notice_from")
+    @classmethod
+    def _known_mail_addresses(cls, value: tuple[str, ...] | str) -> tuple[str, ...] | str:
+        for each in (value,) if isinstance(value, str) else value:
+            if each and not _MAIL_ADDRESS.fullmatch(each):
+                message = f"{each!r} is not an e-mail address, such as mq-team@example.com"
+                raise ValueError(message)
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _known_base(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+        except ValueError:
+            parts = urlsplit("")
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
+        if value and not is_address:
+            message = f"{value!r} is not an address such as https://cfplan.example.com"
+            raise ValueError(message)
+        return value.rstrip("/")
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _known_webhook(cls, value: str) -> str:
+        # The message does not repeat the address, because it may contain a secret.
+        if value and (not is_secure_address(value) or "@" in urlsplit(value).netloc):
+            message = "the value is not an address that begins with https (or with http on this machine), without a user"
+            raise ValueError(message)
         return value
 
     @field_validator("authentication", "trusted_proxies", mode="before")
@@ -450,9 +569,24 @@ class Settings(BaseSettings):
                 "CFPLAN_APPROVAL requires that a second person approves each version, but without sign-in all users are the "
                 "same person: set CFPLAN_AUTHENTICATION as well, or remove CFPLAN_APPROVAL"
             )
+        faults += self._faults_of_notices()
         if faults:
             raise ValueError("; ".join(faults))
         return self
+
+    def _faults_of_notices(self) -> Iterator[str]:
+        if bool(self.smtp_host) != bool(self.notice_to) or bool(self.smtp_host) != bool(self.notice_from):
+            yield "notices by e-mail need CFPLAN_SMTP_HOST, CFPLAN_NOTICE_FROM and CFPLAN_NOTICE_TO"
+        if self.smtp_password and self.smtp_password_file:
+            yield "set either CFPLAN_SMTP_PASSWORD or CFPLAN_SMTP_PASSWORD_FILE"
+        if bool(self.smtp_user) != bool(self.smtp_password or self.smtp_password_file):
+            yield "set both CFPLAN_SMTP_USER and CFPLAN_SMTP_PASSWORD or CFPLAN_SMTP_PASSWORD_FILE, or neither"
+        if self.smtp_user and self.smtp_security == "none" and not is_loopback(self.smtp_host):
+            yield "CFPLAN_SMTP_SECURITY=none would send the password of CFPLAN_SMTP_USER in the clear"
+        if self.webhook_token and self.webhook_token_file:
+            yield "set either CFPLAN_WEBHOOK_TOKEN or CFPLAN_WEBHOOK_TOKEN_FILE"
+        if (self.webhook_token or self.webhook_token_file) and not self.webhook_url:
+            yield "CFPLAN_WEBHOOK_TOKEN needs CFPLAN_WEBHOOK_URL"
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -483,7 +617,8 @@ class Settings(BaseSettings):
     def as_environment(self) -> dict[str, str]:
         """Return the settings for a job, with absolute paths, because its working folder may differ.
 
-        Jobs sign in no one, so they do not get the secret of the OpenID client; the empty value replaces an inherited one.
+        Jobs sign in no one and send no notices, so they do not get the secrets for these; the empty values replace inherited
+        ones.
         """
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
@@ -492,6 +627,7 @@ class Settings(BaseSettings):
         if self.connections_file:
             values["connections_file"] = Path(self.connections_file).absolute()
         values["oidc_client_secret"] = values["oidc_client_secret_file"] = ""
+        values |= dict.fromkeys(_FOR_NOTICES, "")
         values["role_groups"] = ";".join(f"{role}:{group}" for group, role in self.role_groups.items())
         values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         # In the notation of the environment, which differs from the repr of these values.
@@ -544,6 +680,28 @@ def roles_of_groups(text: str) -> dict[str, str]:
             message = f"the group {group!r} has two roles"
             raise ValueError(message)
     return found
+
+
+def secret_of(settings: Settings, name: str) -> str:
+    """Return a secret from its setting, or from the file that the setting with `_file` names; empty if there is none.
+
+    Raises:
+        SettingsInvalid: The file cannot be read, or is empty.
+    """
+    file: str = getattr(settings, f"{name}_file")
+    if not file:
+        secret: str = getattr(settings, name)
+        return secret
+    variable = f"CFPLAN_{name.upper()}_FILE"
+    try:
+        secret = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{variable}: {file} cannot be read: {getattr(error, 'strerror', None) or 'it is not text in UTF-8'}."
+        raise SettingsInvalid(message) from None
+    if not secret:
+        message = f"{variable}: {file} is empty."
+        raise SettingsInvalid(message)
+    return secret
 
 
 def _network(entry: str) -> str:

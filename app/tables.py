@@ -24,6 +24,7 @@ from app.nightly.models import (
     StoredForecast,
     StoredHealth,
 )
+from app.notices.models import LimitBaseline, Notice, NoticeDelivery, NoticeMessage, NoticeProgress
 from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
 from app.scenarios.models import Scenario
 from app.uploads.models import BatchFile, QsgMapping, Upload
@@ -43,4 +44,5 @@ TABLES: Final[tuple[type[Base], ...]] = (
     User, UserSession, ApiToken, SignInAttempts, ExternalIdentity, OidcSignIn,
     AuditEntry, PlanAcknowledgment, PlanApproval, StoredPoint,
     ConnectionUse, VerifiedUnit, AppliedPolicy, PolicyDrift, DdsPoller, DdsInterval,
+    NoticeMessage, Notice, NoticeDelivery, LimitBaseline, NoticeProgress,
 )  # fmt: skip

@@ -1,16 +1,18 @@
 """CPU time and size of pages that many users load, and of the description of the REST interface.
 
 Each is compared with a plain FastAPI endpoint that returns the same bytes. The calculator gets another number of messages
-in each round, so that no cache can answer. The pages of a site are those of the plan of a bank and of 400 measured structures.
+in each round, so that no cache can answer. The pages of a site are those of the plan of a bank and of 400 measured
+structures; metrics are scraped from a site with 1,000 structures and 2,000 forecasts.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +23,8 @@ from sqlalchemy import insert
 from starlette.responses import Response
 
 from app.main import create_app, keep_what_is_loaded
+from app.nightly import service as nightly
+from app.nightly.models import StoredForecast, Trigger
 from app.settings import Settings
 from app.usage import repository
 from app.usage.models import HourlyStructureUsage
@@ -45,6 +49,15 @@ SITE_PAGES: Mapping[str, str] = {
     "search for a queue": "/search?q=LEDGER.Q*",
     "list of REST operations": "/api/docs",
 }
+SCRAPE = "scrape of 1000 structures"
+SCRAPED_PAGES: Mapping[str, str] = {SCRAPE: "/metrics"}
+SCRAPED_GROUPS, HORIZON_DAYS = 100, 180
+LIMITS: Sequence[tuple[str, int, tuple[int | None, int | None, int | None]]] = (
+    ("70 %", 42_000, (5, 20, 40)),
+    ("85 %", 51_000, (30, 60, None)),
+    ("SIZE", 60_000, (90, None, None)),
+)
+"""The limits of each forecast, with the days to the bounds of the interval and to the median."""
 FIRST_NUMBER = 200_001
 GROUPS = 40
 STRUCTURES_OF_A_GROUP = 10
@@ -68,7 +81,11 @@ class Served:
 
 def measure(*, rounds: int = 9) -> dict[str, Served]:
     """Measure every page, compressed as for a browser."""
-    return _measure(PAGES, lambda app: None, rounds) | _measure(SITE_PAGES, _fill, rounds)
+    return (
+        _measure(PAGES, lambda app: None, rounds)
+        | _measure(SITE_PAGES, _fill, rounds)
+        | _measure(SCRAPED_PAGES, _fill_scraped, rounds)
+    )
 
 
 def _measure(pages: Mapping[str, str], fill: Callable[[FastAPI], None], rounds: int) -> dict[str, Served]:
@@ -87,11 +104,56 @@ def _measure(pages: Mapping[str, str], fill: Callable[[FastAPI], None], rounds: 
 
 def _fill(app: FastAPI) -> None:
     """Store the plan of a bank and the hours of 400 measured structures."""
-    keys = [
+    _store_hours(app, _keys(GROUPS))
+    asyncio.run(_save(app))
+
+
+def _fill_scraped(app: FastAPI) -> None:
+    """Store the hours of 1,000 measured structures, and two forecasts of each."""
+    keys = _keys(SCRAPED_GROUPS)
+    _store_hours(app, keys)
+    made_on = LAST_HOUR.date()
+    names = ("p10", "p50", "p90")
+    crossings = [
+        {
+            "level": level,
+            "value": value,
+            "state": "within",
+            "sentence": "",
+            "days": dict(zip(names, days, strict=True)),
+            "dates": {
+                name: None if after is None else (made_on + timedelta(days=after)).isoformat()
+                for name, after in zip(names, days, strict=True)
+            },
+        }
+        for level, value, days in LIMITS
+    ]
+    quantiles = {name: [float(40_000 + day) for day in range(HORIZON_DAYS)] for name in names}
+    written = json.dumps({"crossings": crossings, "quantiles": quantiles})
+    with app.state.database.session(writes=True) as session:
+        run = nightly.queue(session, Trigger.REQUEST)
+        rows = [
+            {
+                "run_id": run.id, "qsg": qsg, "structure": structure, "measure": measure, "queue_manager": "",
+                "state": "forecast", "is_latest": True, "is_simulated": False, "made_on": made_on,
+                "last_day": made_on, "horizon_days": HORIZON_DAYS, "digest": "",
+                "earliest_crossing_day": made_on + timedelta(days=20), "forecast": written,
+            }
+            for qsg, structure in keys
+            for measure in ("entries", "elements")
+        ]  # fmt: skip
+        session.execute(insert(StoredForecast), rows)
+
+
+def _keys(groups: int) -> list[tuple[str, str]]:
+    return [
         (f"QS{group:02}", f"STRUCTURE{number}")
-        for group in range(GROUPS)
+        for group in range(groups)
         for number in range(STRUCTURES_OF_A_GROUP)
     ]
+
+
+def _store_hours(app: FastAPI, keys: Sequence[tuple[str, str]]) -> None:
     rows = [
         {
             "qsg": qsg,
@@ -111,7 +173,6 @@ def _fill(app: FastAPI) -> None:
     with app.state.database.session(writes=True) as session:
         session.execute(insert(HourlyStructureUsage), rows)
         repository.update_lists(session, structures=set(keys), queues=())
-    asyncio.run(_save(app))
 
 
 async def _save(app: FastAPI) -> None:

@@ -7,7 +7,6 @@ Only installations that use OpenID Connect import this module: the libraries tak
 
 from __future__ import annotations
 
-import functools
 import json
 import ssl
 import threading
@@ -15,7 +14,6 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -35,7 +33,7 @@ with warnings.catch_warnings():
 
 from app.accounts.directory import Claims, claim_of
 from app.accounts.errors import ProviderFailed, ProviderRefused
-from app.settings import Settings, SettingsInvalid, is_secure_address
+from app.settings import Settings, is_secure_address, secret_of
 
 TIMEOUT: Final = httpx.Timeout(10, connect=5)
 """Seconds for each step of a request to the provider, such as waiting for the next part of the answer."""
@@ -272,21 +270,9 @@ def client_secret(settings: Settings) -> str:
     Raises:
         SettingsInvalid: The file with the secret cannot be read, or is empty.
     """
-    if not settings.oidc_client_secret_file:
-        return settings.oidc_client_secret
-    variable, file = "CFPLAN_OIDC_CLIENT_SECRET_FILE", settings.oidc_client_secret_file
-    try:
-        secret = Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{variable}: {file} cannot be read: {getattr(error, 'strerror', None) or 'it is not text in UTF-8'}."
-        raise SettingsInvalid(message) from None
-    if not secret:
-        message = f"{variable}: {file} is empty."
-        raise SettingsInvalid(message)
-    return secret
+    return secret_of(settings, "oidc_client_secret")
 
 
-@functools.cache
 def _certificates() -> ssl.SSLContext:
     """Return the trusted authorities of this machine, or those in SSL_CERT_FILE; reading them takes a while."""
     return ssl.create_default_context()

@@ -117,6 +117,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/night/report.json
         GET /api/v1/night/report.md
         GET /api/v1/fleet
+        GET /api/v1/notices
         POST /api/v1/events/simulate
         POST /api/v1/events/read
         POST /api/v1/events/advise
@@ -209,6 +210,7 @@ _TABLE: Mapping[Right, str] = {
         GET /forecasts/{qsg}/{structure}
         GET /forecasts/{qsg}/{structure}/forecast.csv
         GET /nights
+        GET /notices
         GET /nights.csv
         GET /nights/{run_id}
         GET /events/simulate

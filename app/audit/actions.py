@@ -44,6 +44,8 @@ class Action(StrEnum):
     HISTORY_REBUILT = "history.rebuilt"
     HISTORY_SHORTENED = "history.shortened"
     DATA_RESTORED = "data.restored"
+    NOTICE_SENT = "notice.sent"
+    NOTICE_FAILED = "notice.failed"
     USER_CREATED = "user.created"
     USER_CHANGED = "user.changed"
     USER_DISABLED = "user.disabled"
@@ -99,6 +101,8 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.HISTORY_REBUILT: "Hourly usage rebuilt from the usage history",
     Action.HISTORY_SHORTENED: "Old hourly usage removed",
     Action.DATA_RESTORED: "Data restored from a backup",
+    Action.NOTICE_SENT: "Notices sent",
+    Action.NOTICE_FAILED: "Notices given up",
     Action.USER_CREATED: "User created",
     Action.USER_CHANGED: "User changed",
     Action.USER_DISABLED: "User disabled",

@@ -26,7 +26,7 @@ SHELVES = {
         "linting-a-policy", "provisioning", "ansible", "zosmf-workflow", "zowe", "connections", "zosmf-policies", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
         "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
-        "why-not-reallocated", "set-up-accounts",
+        "why-not-reallocated", "set-up-accounts", "grafana", "notices",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
@@ -51,6 +51,7 @@ SUBJECTS = {
         "simulating-depth-events": "Queue depth events",
         "cluster-decisions": "Clusters",
         "set-up-accounts": "Accounts",
+        "grafana": "Monitoring and notices",
     },
 }
 """The subjects into which a long folder is divided, by the name of their first page; the first one begins the folder."""

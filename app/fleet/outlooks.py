@@ -9,12 +9,12 @@ from datetime import date
 
 from sqlalchemy.orm import Session
 
+from app.database.row_cache import RowCache
 from app.fleet.answers import FleetLimit
-from app.fleet.row_cache import RowCache
+from app.forecasts.limits import crossings_of
 from app.forecasts.service import MEASURES
 from app.nightly import repository as night_rows
 from app.nightly.models import StoredForecast
-from planner_core.contracts.files import parsed
 from planner_core.contracts.forecasts import Crossing, first_crossing
 
 
@@ -44,9 +44,8 @@ def outlooks(session: Session, forecast_ids: Sequence[int]) -> Mapping[int, Fore
 
 
 def _outlook(row: StoredForecast) -> ForecastOutlook:
-    # Only the crossings are validated: the quantiles of all days, which are most of a forecast, are not shown.
     written = json.loads(row.forecast)
-    first = first_crossing(parsed(Crossing, each) for each in written.get("crossings") or ())
+    first = first_crossing(crossings_of(written))
     return ForecastOutlook(
         limit=None if first is None else _limit(row, first),
         sentence=str(written.get("sentence") or ""),

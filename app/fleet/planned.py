@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
+from app.database.row_cache import RowCache
 from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.facilities import PlannedGroup
-from app.fleet.row_cache import RowCache
 from app.plans.stored import others_of
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import AllocationGroup

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from sqlalchemy.orm import Session
 
+from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.answers import (
     Fleet,
@@ -42,8 +44,21 @@ def is_empty(session: Session) -> bool:
     return not repository.is_anything_stored(session)
 
 
-def fleet(session: Session, *, lead_time_days: int) -> Fleet:
-    """Return everything that the overview shows.
+@dataclass(frozen=True, slots=True)
+class FleetState:
+    """All structures and coupling facilities, before it is decided what to do about them."""
+
+    structures: tuple[FleetStructure, ...]
+    """The most urgent first."""
+    ranked: Sequence[RankedSeries]
+    """All series with a forecast, the most urgent first."""
+    placed: Placed
+    versions: Sequence[AnyRow]
+    """The figures of the latest version of every plan."""
+
+
+def state_of_fleet(session: Session, *, lead_time_days: int) -> FleetState:
+    """Return all structures with their urgency, and all coupling facilities with their contents.
 
     Args:
         session: The session of the request.
@@ -67,25 +82,41 @@ def fleet(session: Session, *, lead_time_days: int) -> Fleet:
     structures = structures_of(
         session, measured, planned_structures(groups, qsgs), found.places, ranked, lead_time_days
     )
+    return FleetState(structures, ranked, found, versions)
+
+
+def not_simulated(structures: Sequence[FleetStructure]) -> Sequence[FleetStructure]:
+    """Return the structures of the site: simulated ones count only while there is nothing else."""
+    return [each for each in structures if not has_simulated_name(each.qsg)] or structures
+
+
+def fleet(session: Session, *, lead_time_days: int) -> Fleet:
+    """Return everything that the overview shows.
+
+    Args:
+        session: The session of the request.
+        lead_time_days: Days that the site needs to make a structure larger; a limit within them is urgent.
+    """
+    state = state_of_fleet(session, lead_time_days=lead_time_days)
     run = _latest_run(session)
     plans = tuple(
         sorted(
             (
                 FleetPlan(each.name, each.latest, each.qsg, each.errors, each.warnings)
-                for each in versions
+                for each in state.versions
                 if each.errors or each.warnings
             ),
             key=lambda plan: (-plan.errors, -plan.warnings, plan.name),
         )
     )
     actions = sorted(
-        _actions(session, structures, ranked, found, run, plans),
+        _actions(session, state.structures, state.ranked, state.placed, run, plans),
         key=lambda action: RANKS[action.severity],
     )
     return Fleet(
         actions=tuple(actions[:MOST_ACTIONS]),
-        coupling_facilities=found.facilities,
-        structures=structures,
+        coupling_facilities=state.placed.facilities,
+        structures=state.structures,
         nightly_run=run,
         plans=plans,
     )
@@ -122,7 +153,7 @@ def _actions(
 ) -> Iterator[FleetAction]:
     """Yield what to do; of actions with the same severity, the most important first."""
     # Simulated structures need no action of anyone unless there is nothing else to see.
-    own = [each for each in structures if not has_simulated_name(each.qsg)] or structures
+    own = not_simulated(structures)
     yield from _at_most(_full(own))
     yield from _at_most(_full_data_sets(ranked))
     yield from _unplaced(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Literal
 
 from anyio import CapacityLimiter, to_thread
@@ -15,6 +16,7 @@ from pydantic import Field
 from app.database.engine import Database
 from app.disk import has_no_space
 from app.monitoring import metrics as counted
+from app.monitoring.capacity import READ_WITHIN_S, CapacityCollector, read_capacity
 from app.monitoring.checks import ask
 from app.monitoring.facts import FactsCollector, read_facts
 from app.monitoring.readiness import check_ready
@@ -66,6 +68,8 @@ def install(app: FastAPI) -> None:
     app.state.health_checks = CapacityLimiter(MOST_CHECKS)
     # Scrapes read more than health checks, which must not wait for them.
     app.state.monitoring_checks = CapacityLimiter(MOST_CHECKS)
+    # One at a time: scrapes of several servers would otherwise read the same structures at the same time.
+    app.state.capacity_reads = CapacityLimiter(1)
     counted.count_connections()
 
 
@@ -122,12 +126,24 @@ async def readyz(request: Request) -> ReadyAnswer:
 async def metrics(request: Request) -> Response:
     """Return the metrics of all workers of the service."""
     state = request.app.state
+    settings: Settings = state.settings
     facts = await ask(read_facts, state.database, limiter=state.monitoring_checks)
+    # The facts have shown whether the database answers, so a dead server does not delay a scrape twice.
+    capacity = None
+    if facts is not None and settings.metrics_structures:
+        read = partial(
+            read_capacity,
+            lead_time_days=settings.lead_time_days,
+            most_structures=settings.metrics_structures,
+        )
+        capacity = await ask(read, state.database, limiter=state.capacity_reads, within_s=READ_WITHIN_S)
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     folder = shared_folder()
     registry = CollectorRegistry()
     for collector in (Workers(folder),) if folder else (counted.metrics().registry, ThisProcess()):
         registry.register(collector)
     registry.register(FactsCollector(facts))
+    if settings.metrics_structures:
+        registry.register(CapacityCollector(capacity))
     body = await to_thread.run_sync(encode, registry)
     return Response(body, headers={"content-type": media_type, "cache-control": "no-store"})

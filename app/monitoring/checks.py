@@ -19,16 +19,21 @@ logger = logging.getLogger("cfplan.health")
 
 
 async def ask(
-    read: Callable[[Database], _Found], database: Database, *, limiter: CapacityLimiter
+    read: Callable[[Database], _Found],
+    database: Database,
+    *,
+    limiter: CapacityLimiter,
+    within_s: float = DATABASE_ANSWERS_WITHIN_S,
 ) -> _Found | None:
-    """Return what a function reads from the database; None if the database does not answer within two seconds.
+    """Return what a function reads from the database; None if the database does not answer in time.
 
     Args:
         read: The function, which runs in a thread.
         database: Its argument.
         limiter: Bounds the threads that wait for a dead server, so that they do not use up those for requests.
+        within_s: Seconds within which it must answer.
     """
-    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
+    with move_on_after(within_s):
         try:
             # A thread cannot be cancelled, so it is abandoned: the driver's own time limit ends it later.
             return await to_thread.run_sync(read, database, abandon_on_cancel=True, limiter=limiter)

@@ -15,6 +15,7 @@ from app.database.engine import SCHEMA_REVISION, Database
 from app.jobs import repository as jobs
 from app.jobs.models import JobState
 from app.nightly.job_kinds import NIGHT
+from app.notices import repository as notices
 from app.uploads import repository as uploads
 from planner_core import CORE_VERSION
 
@@ -34,6 +35,10 @@ class Facts:
     uploads: int = 0
     stored_uploads: int = 0
     stored_bytes: int = 0
+    notices_waiting: int = 0
+    """Notices that are in no message yet, in a quiet period or not."""
+    notice_messages: list[tuple[str, str, int]] = field(default_factory=list)
+    """Channel and state of messages, with their number."""
     read_at: datetime = field(default_factory=utc_now)
 
 
@@ -51,6 +56,8 @@ def read_facts(database: Database) -> Facts:
             uploads=received,
             stored_uploads=stored,
             stored_bytes=size_bytes,
+            notices_waiting=notices.waiting_count(session),
+            notice_messages=list(notices.delivery_counts(session)),
         )
 
 
@@ -121,6 +128,17 @@ def _metrics(facts: Facts) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "cfplan_uploads_stored_bytes", "Size of the stored files of uploads.", value=facts.stored_bytes
     )
+    yield GaugeMetricFamily(
+        "cfplan_notices_waiting",
+        "Notices that are not sent yet, because a quiet period holds them back or they were just found.",
+        value=facts.notices_waiting,
+    )
+    messages = GaugeMetricFamily(
+        "cfplan_notice_messages", "Messages with notices, by channel and state.", labels=("channel", "state")
+    )
+    for channel, state, number in facts.notice_messages:
+        messages.add_metric((channel, state), number)
+    yield messages
 
 
 def _time(name: str, text: str, at: datetime | None) -> Iterator[Metric]:

@@ -83,6 +83,10 @@ TAGS = [
         "description": "Coupling facilities, structures by urgency, the latest nightly run, and what to do first.",
     },
     {
+        "name": "notices",
+        "description": "Events that are sent by e-mail and webhook: moved dates, full structures, failed nightly runs.",
+    },
+    {
         "name": "search",
         "description": "One search over plans, structures, queues, findings and the documentation.",
     },

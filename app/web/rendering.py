@@ -77,6 +77,7 @@ SITE = Site(
                 NavItem("forecasts", "/forecasts", "Forecasts"),
                 NavItem("curves", "/curves", "Fitted curves"),
                 NavItem("nights", "/nights", "Nightly runs"),
+                NavItem("notices", "/notices", "Notices"),
                 NavItem("uploads", "/uploads", "Uploads"),
             ),
         ),

@@ -15,7 +15,7 @@ from app.main import create_app
 from app.settings import Settings
 from bench import load, load_run, small_dumps, start
 from bench.__main__ import main
-from bench.pages import PAGES, SITE_PAGES
+from bench.pages import PAGES, SCRAPED_PAGES, SITE_PAGES
 from bench.plans import largest
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
@@ -64,7 +64,7 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     printed = done.stdout
-    for name in (*PAGES, *SITE_PAGES):
+    for name in (*PAGES, *SITE_PAGES, *SCRAPED_PAGES):
         (found,) = re.findall(rf"^{re.escape(name)}((?: +[\d.]+)+)$", printed, re.MULTILINE)
         first, median, bare, ratio, plain, sent = map(float, found.split())
         assert min(first, median, bare, ratio) > 0

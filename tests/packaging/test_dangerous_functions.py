@@ -24,8 +24,10 @@ CLIENTS = frozenset(
     {"httpx", "requests", "aiohttp", "urllib3", "authlib", "urllib.request", "http.client", "ftplib", "smtplib", "imaplib", "poplib", "ldap", "ldap3", "paramiko", "xmlrpc"}
 )  # fmt: skip
 """Modules that send requests to other services."""
-MAY_CONNECT = frozenset({"app/accounts/oidc_provider.py", "app/connections/client.py"})
-"""The modules that use them: sign-in by OpenID Connect, with the provider in the settings, and the connections."""
+MAY_CONNECT = frozenset(
+    {"app/accounts/oidc_provider.py", "app/connections/client.py", "app/notices/channels.py"}
+)
+"""The modules that use them: sign-in by OpenID Connect, connections and notices, each with the declared servers only."""
 MAY_BUILD_SQL = frozenset({"app/backup/restoring.py", "app/backup/rows.py"})
 """The modules that build texts of SQL: from the names of tables and columns in the database's own catalog, quoted."""
 WEAK_HASHES = frozenset({"hashlib.md5", "hashlib.sha1", "hashlib.new"})
@@ -119,12 +121,12 @@ def test_yaml_is_read_by_the_safe_loader_only() -> None:
     assert used == set()
 
 
-def test_only_the_sign_in_and_connections_reach_other_services() -> None:
+def test_only_sign_in_connections_and_notices_reach_other_services() -> None:
     assert {path for path, tree in trees() if imports(tree) & CLIENTS} <= MAY_CONNECT
 
 
 def test_no_request_to_another_service_follows_redirects() -> None:
-    # httpx, the only client, follows none by default.
+    # httpx, the only client of HTTP, follows none by default.
     following = {
         path
         for path, tree in trees()
@@ -134,7 +136,11 @@ def test_no_request_to_another_service_follows_redirects() -> None:
         and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
     }
     assert following == set()
-    assert {client for _, tree in trees() for client in imports(tree) & CLIENTS} <= {"httpx", "authlib"}
+    assert {client for _, tree in trees() for client in imports(tree) & CLIENTS} <= {
+        "httpx",
+        "authlib",
+        "smtplib",
+    }
 
 
 def test_no_weak_hash_is_used() -> None:

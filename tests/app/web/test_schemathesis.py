@@ -100,6 +100,7 @@ OPERATIONS = [
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
     ("GET", "/api/v1/fleet"),
+    ("GET", "/api/v1/notices"),
     *(("GET", f"/api/v1/forecasts{part}") for part in ("", "/{qsg}/{structure}")),
     *((method, POINTS) for method in ("GET", "POST")),
     *((method, f"{POINTS}/fit") for method in ("GET", "POST")),

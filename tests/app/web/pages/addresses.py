@@ -53,6 +53,7 @@ PAGES: Mapping[str, int] = {
     "/sizing-points/add": 200,
     "/nights": 200,
     "/connections": 200,
+    "/notices": 200,
     "/events/simulate": 200,
     "/events/read": 200,
     "/events/read?example=three-members": 200,

@@ -27,6 +27,7 @@ from app.fits.points_pages import AddPointsPage, PointsFitPage, SizingPointsPage
 from app.fleet.pages import OverviewPage
 from app.forecasts.pages import ForecastsPage, StructureForecastPage
 from app.nightly.pages import NightlyRunPage, NightlyRunsPage
+from app.notices.pages import NoticesPage
 from app.plans.changing_pages import DeletedPage, ImportPage
 from app.plans.editor.pages import ConflictPage, EditorPage, PanelPage
 from app.plans.pages import (
@@ -109,6 +110,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "zosmf/connections.html": ConnectionsPage,
     "nightly/list.html": NightlyRunsPage,
     "nightly/run.html": NightlyRunPage,
+    "notices/list.html": NoticesPage,
     "plans/advice.html": AdvicePage,
     "plans/compare.html": ComparePage,
     "plans/conflict.html": ConflictPage,
