@@ -46,6 +46,8 @@ PARENTS = (
     "events",
     "cluster",
     "whatif",
+    "zosmf",
+    "connections",
     "scenarios",
     "users",
     "tokens",
