@@ -97,7 +97,8 @@ def check(name: str, connection: AnyConnection, *, notes: tuple[str, ...] = ()) 
 def compared_step(asked: str, status: int, answer: object, documented: tuple[str, ...]) -> ProbeStep:
     """Return a step with the shape of an answer, compared with the documented members."""
     shape = shape_of(answer)
-    names = {each.partition(" ")[0] for each in shape}
+    # A list of texts and one text are the same member.
+    names = {each.partition(" ")[0].removesuffix("[]") for each in shape}
     return ProbeStep(
         asked, status, shape,
         tuple(each for each in documented if each not in names),

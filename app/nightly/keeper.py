@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import shutil
 from collections.abc import Iterator
 from datetime import timedelta
@@ -38,6 +39,8 @@ from app.nightly.service import summary_of
 from app.zosmf.nightly import compare_policies
 from planner_core.contracts.files import plain
 from planner_core.wire import JsonObject
+
+logger = logging.getLogger("cfplan.nightly")
 
 FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
@@ -75,7 +78,8 @@ class NightKeeper(Keeper):
         folder = folder_of(processes.work_dir(self._settings), self._id)
         self._store(self._left_behind(folder) or self._made(folder, held))
         report.write_files(self._database, self._settings)
-        compare_policies(self._database, self._settings, self._say)
+        # Logged, because the log of the job was stored with its end.
+        compare_policies(self._database, self._settings, logger.info)
         shutil.rmtree(folder, ignore_errors=True)
 
     def _left_behind(self, folder: Path) -> Result | None:

@@ -29,6 +29,6 @@ def compare_policies(database: Database, settings: Settings, say: Callable[[str]
             with service.server_of(database, settings, name) as server:
                 found = service.drift(database, server, service.evaluation_of(database))
         except PlannerError as error:
-            say(f"connection {name}: {error}")
+            say(f"connection {name}: {error}".replace("%", "%%"))
         else:
             say(f"connection {name}: {found.sentence}")

@@ -36,7 +36,8 @@ class ConnectionsPage(Page):
 @router.get(PATH)
 def show(request: Request, session: SessionDep) -> Response:
     """Show the connections, the policies that cfplan created, and drift."""
-    fault, connections = "", ()
+    fault = ""
+    connections: tuple[ConnectionSummary, ...] = ()
     try:
         connections = list_connections(session, request.app.state.settings).connections
     except ConnectionsInvalid as error:

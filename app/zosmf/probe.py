@@ -37,5 +37,4 @@ def _documented() -> tuple[str, ...]:
     members = ["policy[].name"]
     for section in VERBS:
         members += [f"policy[].{section}[].{name}" for name in sorted({"name", *DOCUMENTED[section]})]
-    # A list of names and one text are both accepted for PREFLIST.
     return tuple(members)

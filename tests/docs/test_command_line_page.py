@@ -47,6 +47,8 @@ PARENTS = (
     "events",
     "cluster",
     "whatif",
+    "zosmf",
+    "connections",
     "scenarios",
     "users",
     "tokens",

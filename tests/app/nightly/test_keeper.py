@@ -24,6 +24,7 @@ from app.nightly.models import FitState, ForecastScore, StoredForecast, Trigger
 from app.nightly.service import SeverityCounts
 from app.plans import service as plans
 from app.settings import Settings
+from app.zosmf.service import list_drifts
 from tests.app.nightly.support import (
     LAST,
     called,
@@ -39,6 +40,7 @@ from tests.app.nightly.support import (
     work,
 )
 from tests.app.plans.support import plan
+from tests.connections_support.server import write_file
 
 on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 """Marks tests that do not depend on the kind of database."""
@@ -497,3 +499,19 @@ def test_no_keeper_is_started_while_a_run_of_its_kind_is_in_progress(
         assert job_rows.waiting(session) == [upload.id]
         jobs.end(session, first.job.id, "x", JobState.DONE, log="")
         assert job_rows.waiting(session) == [second.id, upload.id]
+
+
+@on_sqlite
+def test_policies_are_compared_after_the_results_are_stored(
+    database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    put_days(settings, 3)
+    entry = {"kind": "zosmf", "address": "https://127.0.0.1", "nightly_drift": True}
+    file = write_file(tmp_path, {"PLEX1": entry})
+    run = night(database, settings.model_copy(update={"connections_file": str(file)}))
+    # No policy was applied yet, which is found before the server is asked, and does not make the run fail.
+    assert run.job.state == JobState.DONE, run.job.sentence
+    with database.session(writes=False) as session:
+        (found,) = list_drifts(session, limit=9)
+    assert found.outcome == "failed"
+    assert "cfplan has not applied a policy yet" in found.sentence
