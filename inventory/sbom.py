@@ -13,7 +13,6 @@ from cyclonedx.model.dependency import Dependency
 from cyclonedx.model.license import LicenseExpression
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from inventory.carried import Carried, carried_by
@@ -35,6 +34,9 @@ def sbom(packages: Sequence[Package]) -> str:
     Raises:
         SbomInvalid: It does not conform to the schema.
     """
+    # Importing the validator takes seconds, because it builds parsers of URLs; every worker of the tests imports this module.
+    from cyclonedx.validation.json import JsonStrictValidator
+
     bom = Bom()
     # The only value that would differ between two runs; the library's own command leaves it out in the same way.
     bom.metadata.timestamp = None  # type: ignore[assignment]

@@ -11,7 +11,15 @@ from hypothesis import settings
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
-from tests.databases import database, empty_url, migrated_file, migrated_template, postgres_server, url
+from tests.databases import (
+    database,
+    empty_url,
+    migrated_file,
+    migrated_template,
+    migrations_run_once,
+    postgres_server,
+    url,
+)
 from tests.serving import background_threads, threads_left
 
 if TYPE_CHECKING:
@@ -20,7 +28,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["database", "empty_url", "migrated_file", "migrated_template", "postgres_server", "url"]
+__all__ = [
+    "database", "empty_url", "migrated_file", "migrated_template", "migrations_run_once", "postgres_server", "url",
+]  # fmt: skip
 """Fixtures for all folders, so that all tests share one server."""
 
 # A property holds or it does not; how long an example takes says nothing about it.

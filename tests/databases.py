@@ -1,17 +1,21 @@
 """Both kinds of database for tests; a test that uses `url`, `empty_url` or `database` runs on each.
 
-The migrations run once for each kind, and each test gets a copy of the resulting database.
+The migrations run once for each kind, and each test gets a copy of the resulting database. An application that a test
+creates with an empty data folder gets a copy as well: see `migrations_run_once`.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import URL
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import URL, Connection
 
 from app.database.engine import Database, database_url
 from tests import postgres
@@ -46,6 +50,50 @@ def _migrate(at: URL) -> None:
     database = Database(at)
     database.upgrade()
     database.close()
+
+
+migrate: Callable[[Config, str], None] = command.upgrade
+"""Alembic's own function."""
+_TRANSACTION = ("BEGIN TRANSACTION;", "COMMIT;")
+
+
+class CopiedSchema:
+    """Replaces `alembic.command.upgrade` for empty SQLite databases.
+
+    The migrations run for the first one. All others get its statements, in the same transaction of the service, which takes
+    a tenth of the time. Databases with tables, other revisions and PostgreSQL are migrated as usual.
+    """
+
+    def __init__(self) -> None:
+        self._statements: tuple[str, ...] = ()
+
+    def upgrade(self, config: Config, revision: str) -> None:
+        """Bring the database of `config` to the revision."""
+        connection: Connection | None = config.attributes.get("connection")
+        is_new = (
+            connection is not None
+            and connection.dialect.name == "sqlite"
+            and revision == "head"
+            and connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0
+        )
+        if not is_new or not self._statements:
+            migrate(config, revision)
+        if connection is None or not is_new:
+            return
+        sqlite: Any = connection.connection.driver_connection
+        if self._statements:
+            for statement in self._statements:
+                sqlite.execute(statement)
+        else:
+            self._statements = tuple(line for line in sqlite.iterdump() if line not in _TRANSACTION)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrations_run_once() -> Iterator[None]:
+    """Run the migrations for the first new SQLite database of this process only; tests of migrations always run them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "upgrade", CopiedSchema().upgrade)
+        yield
 
 
 @pytest.fixture(params=KINDS)

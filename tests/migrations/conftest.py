@@ -3,9 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from alembic import command
 from sqlalchemy import URL
 
 from app.database.engine import Database
+from tests.databases import migrate
+
+
+@pytest.fixture(autouse=True)
+def _migrations_run_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "upgrade", migrate)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import get_type_hints
 
@@ -187,6 +188,14 @@ OF_ACCOUNTS = {name for name in CONTEXTS if name.startswith("accounts/")}
 """Pages that only a service with accounts shows; tests/app/accounts/test_pages.py opens them."""
 
 
+@cache  # most pages have the same parts, so each template would be parsed hundreds of times
+def read_template(name: str) -> tuple[frozenset[str | None], frozenset[str]]:
+    """Return the templates that a template refers to, and the names that it expects from its context."""
+    tree = environment().parse((TEMPLATES_DIR / name).read_text(encoding="utf-8"))
+    expected = meta.find_undeclared_variables(tree) - names_made(tree)
+    return frozenset(meta.find_referenced_templates(tree)), frozenset(expected)
+
+
 def parts(name: str) -> set[str]:
     """Return a template and all templates that it extends, includes or imports."""
     found, waiting = set[str](), [name]
@@ -195,8 +204,7 @@ def parts(name: str) -> set[str]:
         if part in found:
             continue
         found.add(part)
-        text = (TEMPLATES_DIR / part).read_text(encoding="utf-8")
-        for other in meta.find_referenced_templates(environment().parse(text)):
+        for other in read_template(part)[0]:
             assert other is not None, f"{part} chooses a template at run time"
             waiting.append(other)
     return found
@@ -204,11 +212,7 @@ def parts(name: str) -> set[str]:
 
 def names_used(name: str) -> set[str]:
     """Return the names that a template with all its parts expects from its context."""
-    used = set[str]()
-    for part in parts(name):
-        tree = environment().parse((TEMPLATES_DIR / part).read_text(encoding="utf-8"))
-        used |= meta.find_undeclared_variables(tree) - names_made(tree)
-    return used
+    return {used for part in parts(name) for used in read_template(part)[1]}
 
 
 def names_made(tree: nodes.Template) -> set[str]:
