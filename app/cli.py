@@ -86,6 +86,10 @@ COMMANDS = {
         "app.accounts.cli",
     ),
     "tokens": ("API tokens: create, list, revoke.", "app.accounts.cli"),
+    "mcp": (
+        "Answer assistants: read-only tools over standard input and output (Model Context Protocol).",
+        "app.assistants.cli",
+    ),
     SERVE: ("Serve the web application.", "app.serve_cli"),
 }
 """The description of each command, and the module whose function `add_NAME` adds its options.

@@ -26,7 +26,7 @@ SHELVES = {
         "linting-a-policy", "provisioning", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
         "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
-        "why-not-reallocated", "set-up-accounts",
+        "why-not-reallocated", "assistants", "set-up-accounts",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
@@ -50,6 +50,7 @@ SUBJECTS = {
         "uploading": "Measurements",
         "simulating-depth-events": "Queue depth events",
         "cluster-decisions": "Clusters",
+        "assistants": "Assistants",
         "set-up-accounts": "Accounts",
     },
 }
