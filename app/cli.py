@@ -76,6 +76,10 @@ COMMANDS = {
         "Add structures of Db2 and others to a plan, from a policy or displays.",
         "app.running.cli",
     ),
+    "import": (
+        "Size tables of structures entered as in CFSizer, and create plans from tables of structures or queues.",
+        "app.importing.cli",
+    ),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",

@@ -22,6 +22,7 @@ def page_routers() -> list[APIRouter]:
     from app.fits.points_pages import router as sizing_points
     from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
+    from app.importing.pages import router as importing
     from app.nightly.pages import router as nights
     from app.plans.changing_pages import router as changing
     from app.plans.editor.pages import router as editor
@@ -52,6 +53,7 @@ def page_routers() -> list[APIRouter]:
         scenarios,
         sheet,
         running,
+        importing,
         uploads,
         upload_files,
         collecting,

@@ -19,7 +19,7 @@ DOCS_DIR = ROOT / "docs"
 SHELVES = {
     "tutorial": ("end-to-end", "coming-from-cfsizer"),
     "how-to": (
-        "overview", "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
+        "overview", "searching", "quick-calculator", "importing-tables", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
         "upgrades-and-growth",
         "filling-up", "surviving-an-outage", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "other-structures",
