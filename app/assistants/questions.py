@@ -15,7 +15,7 @@ _LONGEST_NAME = 200
 MOST_FORECASTS, MOST_PAGES = 50, 20
 
 
-class PlanQuestion(BaseModel):
+class PlanArguments(BaseModel):
     """A plan: exactly one of `plan`, `text` and `stored_plan`."""
 
     model_config = _MODEL
@@ -39,7 +39,7 @@ class PlanQuestion(BaseModel):
     ] = None
 
 
-class ExplainQuestion(PlanQuestion):
+class ExplainArguments(PlanArguments):
     """A plan, and the figures to explain."""
 
     figure: Annotated[
@@ -51,7 +51,7 @@ class ExplainQuestion(PlanQuestion):
     ] = None
 
 
-class ForecastQuestion(BaseModel):
+class ForecastArguments(BaseModel):
     """A structure of a group; without both, the most urgent forecasts."""
 
     model_config = _MODEL
@@ -62,7 +62,7 @@ class ForecastQuestion(BaseModel):
     limit: Annotated[int, Field(ge=1, le=MOST_FORECASTS, description="Number of forecasts in a list.")] = 10
 
 
-class DocsQuestion(BaseModel):
+class DocsSearchArguments(BaseModel):
     """A search in the documentation."""
 
     model_config = _MODEL
@@ -73,7 +73,7 @@ class DocsQuestion(BaseModel):
     limit: Annotated[int, Field(ge=1, le=MOST_PAGES, description="Number of pages.")] = 8
 
 
-class PageQuestion(BaseModel):
+class DocsPageArguments(BaseModel):
     """A page of the documentation."""
 
     model_config = _MODEL
@@ -87,14 +87,14 @@ class PageQuestion(BaseModel):
     ]
 
 
-class TableQuestion(BaseModel):
+class TableArguments(BaseModel):
     """A published table; without it, the list of tables."""
 
     model_config = _MODEL
     table: Annotated[str | None, Field(max_length=80, description="Identifier of the table.")] = None
 
 
-class FindingQuestion(BaseModel):
+class FindingArguments(BaseModel):
     """A code of a finding."""
 
     model_config = _MODEL

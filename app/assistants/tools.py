@@ -157,7 +157,7 @@ def _database() -> Iterator[Database]:
 # ---- plans -----------------------------------------------------------------------------------------------------------
 
 
-def _plan(question: questions.PlanQuestion) -> tuple[str, JsonObject, Mapping[str, JsonObject]]:
+def _plan(question: questions.PlanArguments) -> tuple[str, JsonObject, Mapping[str, JsonObject]]:
     """Return the origin of a plan, its result and the explanations by figure."""
     given = [name for name in ("plan", "text", "stored_plan") if getattr(question, name) is not None]
     if len(given) != 1:
@@ -188,7 +188,7 @@ def _places(result: JsonObject, structure: str | None) -> list[int]:
     return [names.index(structure)]
 
 
-def size_plan(question: questions.PlanQuestion) -> SizedPlan:
+def size_plan(question: questions.PlanArguments) -> SizedPlan:
     """Return the sizes of a plan."""
     origin, result, explanations = _plan(question)
     places = _places(result, question.structure)
@@ -237,7 +237,7 @@ def _figure(name: str, pointer: str, explanation: JsonObject) -> Figure:
     )
 
 
-def explain_figures(question: questions.ExplainQuestion) -> ExplainedFigures:
+def explain_figures(question: questions.ExplainArguments) -> ExplainedFigures:
     """Return the explanations of one figure, of one structure, or of a plan."""
     origin, result, explanations = _plan(question)
     if question.figure is not None:
@@ -273,7 +273,7 @@ def lint_text(question: LintRequest) -> CheckedText:
     )
 
 
-def forecast(question: questions.ForecastQuestion) -> Forecasts:
+def forecast(question: questions.ForecastArguments) -> Forecasts:
     """Return the forecasts of a structure, or the most urgent ones."""
     if (question.qsg is None) != (question.structure is None):
         missing = "/qsg" if question.qsg is None else "/structure"
@@ -317,7 +317,7 @@ def _forecast(found: forecasts.StructureForecast) -> StructureForecastAnswer:
 # ---- documentation ---------------------------------------------------------------------------------------------------
 
 
-def find_docs(question: questions.DocsQuestion) -> DocsFound:
+def find_docs(question: questions.DocsSearchArguments) -> DocsFound:
     """Search the documentation."""
     found = search_docs(read_query(question.query))
     shown = found[: question.limit]
@@ -326,7 +326,7 @@ def find_docs(question: questions.DocsQuestion) -> DocsFound:
     )
 
 
-def read_docs(question: questions.PageQuestion) -> DocsText:
+def read_docs(question: questions.DocsPageArguments) -> DocsText:
     """Return the text of a page or of one section.
 
     Raises:
@@ -348,7 +348,7 @@ def read_docs(question: questions.PageQuestion) -> DocsText:
     )
 
 
-def published_tables(question: questions.TableQuestion) -> Tables:
+def published_tables(question: questions.TableArguments) -> Tables:
     """List the published tables, or return one of them.
 
     Raises:
@@ -370,7 +370,7 @@ def published_tables(question: questions.TableQuestion) -> Tables:
     return Tables((Table(table.id, table.title, table.about, table.basis, str(table.source), columns, rows),))
 
 
-def describe_finding(question: questions.FindingQuestion) -> FindingDescription:
+def describe_finding(question: questions.FindingArguments) -> FindingDescription:
     """Return the meaning of a code.
 
     Raises:
@@ -395,7 +395,7 @@ TOOLS: Final = {
             "Size a plan",
             "Calculate the sizes of CF structures of an IBM MQ queue-sharing group: INITSIZE, SIZE, need, entries and "
             "elements, each with basis and sources, and findings. For a stored plan, the stored figures are returned.",
-            questions.PlanQuestion,
+            questions.PlanArguments,
             SizedPlan,
             size_plan,
         ),
@@ -403,7 +403,7 @@ TOOLS: Final = {
             "explain_figures",
             "Explain figures",
             "Return formula, inputs, steps, basis and source of one figure, of one structure, or of a whole plan.",
-            questions.ExplainQuestion,
+            questions.ExplainArguments,
             ExplainedFigures,
             explain_figures,
         ),
@@ -421,7 +421,7 @@ TOOLS: Final = {
             "Forecasts",
             "Return when structures of the site reach their limits, from the last nightly run: of one structure, or the most "
             "urgent ones.",
-            questions.ForecastQuestion,
+            questions.ForecastArguments,
             Forecasts,
             forecast,
         ),
@@ -429,7 +429,7 @@ TOOLS: Final = {
             "search_docs",
             "Search the documentation",
             "Search the documentation of cfplan, which states assumptions, sources and procedures.",
-            questions.DocsQuestion,
+            questions.DocsSearchArguments,
             DocsFound,
             find_docs,
         ),
@@ -437,7 +437,7 @@ TOOLS: Final = {
             "read_docs",
             "Read a page of the documentation",
             "Return the text of a page or section that search_docs found.",
-            questions.PageQuestion,
+            questions.DocsPageArguments,
             DocsText,
             read_docs,
         ),
@@ -445,7 +445,7 @@ TOOLS: Final = {
             "published_tables",
             "Published tables",
             "List the tables that IBM has published and that sizes are calculated from, or return the rows of one.",
-            questions.TableQuestion,
+            questions.TableArguments,
             Tables,
             published_tables,
         ),
@@ -453,7 +453,7 @@ TOOLS: Final = {
             "describe_finding",
             "Describe a finding",
             "Return the meaning of a finding's code, why it matters, what to do, and the source of the rule.",
-            questions.FindingQuestion,
+            questions.FindingArguments,
             FindingDescription,
             describe_finding,
         ),

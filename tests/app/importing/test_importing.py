@@ -30,7 +30,7 @@ def post(app: FastAPI, **fields: str) -> Answer:
     return call(app, "POST", "/import", chunks=[body], headers={"content-type": FORM, "accept": "text/html"})
 
 
-def workbook(*rows: tuple[object, ...]) -> bytes:
+def workbook(*rows: tuple[str | float | None, ...]) -> bytes:
     book = Workbook()
     for row in rows:
         book.active.append(row)  # type: ignore[union-attr]
@@ -58,7 +58,7 @@ def test_templates_can_be_read_again(app: FastAPI) -> None:
 def test_rest_lists_all_errors_and_returns_no_sizes(app: FastAPI) -> None:
     bad = STRUCTURES.replace(",956,", ",x,").replace(",8,", ",99,")
     problem = assert_problem(post_json(app, "/api/v1/import/structures", {"text": bad}), "input-refused", 422)
-    assert [each["parameter"] for each in problem["errors"]] == [
+    assert [each["field"] for each in problem["errors"]] == [
         "line 2, queue_managers",
         "line 3, average_size",
     ]
