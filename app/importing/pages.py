@@ -30,7 +30,7 @@ router = APIRouter(include_in_schema=False)
 
 PATH: Final = "/import"
 SECTION: Final = "import"
-KINDS: Final = (("structures", "Structures, as in CFSizer"), ("queues", "Queues"))
+KINDS: Final = (("structures", "Structures"), ("queues", "Queues"))
 SHOWN_ROWS: Final = 200
 SHOWN_CHARACTERS: Final = 500_000
 _SHOWN_PROBLEMS: Final = 50
