@@ -75,8 +75,9 @@ pins: $(DONE)/venv ## resolve the dependencies again and write requirements/ (UP
 	$(UV_COMPILE) --group build -o requirements/build.txt && \
 	$(UV_COMPILE) pyproject.toml -o requirements/web.txt && \
 	$(UV_COMPILE) pyproject.toml --extra spark -c requirements/web.txt -o requirements/spark.txt && \
+	$(UV_COMPILE) pyproject.toml --extra mcp -c requirements/web.txt -c requirements/spark.txt -o requirements/mcp.txt && \
 	$(UV_COMPILE) --group dev -c requirements/build.txt -c requirements/web.txt -c requirements/spark.txt \
-	  -o requirements/dev.txt
+	  -c requirements/mcp.txt -o requirements/dev.txt
 
 browser: $(DONE)/dev
 	@$(BIN)/python -m tests.chromium
@@ -121,7 +122,12 @@ $(DONE)/project: pyproject.toml $(DONE)/build
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-index --no-build-isolation --editable .
 	@touch $@
 
-$(DONE)/dev: requirements/dev.txt $(DONE)/web
+$(DONE)/mcp: requirements/mcp.txt $(DONE)/web
+	@$(BIN)/python requirements/mend.py
+	$(PIP_INSTALL) -r $<
+	@touch $@
+
+$(DONE)/dev: requirements/dev.txt $(DONE)/mcp
 	@$(BIN)/python requirements/mend.py
 	$(PIP_INSTALL) -r $<
 	@touch $@

@@ -82,6 +82,10 @@ COMMANDS = {
     ),
     "dds": ("RMF live: poll the data server for CFACT reports.", "app.dds.cli"),
     "connections": ("Connections to other systems: list, check.", "app.connections.cli"),
+    "import": (
+        "Size tables of structures entered as in CFSizer, and create plans from tables of structures or queues.",
+        "app.importing.cli",
+    ),
     "scenarios": (
         "Scenarios of stored plans: list, save, show, compare, report, delete.",
         "app.scenarios.cli",
@@ -93,6 +97,10 @@ COMMANDS = {
         "app.accounts.cli",
     ),
     "tokens": ("API tokens: create, list, revoke.", "app.accounts.cli"),
+    "mcp": (
+        "Answer assistants: read-only tools over standard input and output (Model Context Protocol).",
+        "app.assistants.cli",
+    ),
     SERVE: ("Serve the web application.", "app.serve_cli"),
 }
 """The description of each command, and the module whose function `add_NAME` adds its options.

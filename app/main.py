@@ -36,6 +36,8 @@ from app.fits import api as curves
 from app.fits import points_api as points
 from app.fleet import api as fleet
 from app.forecasts import api as forecasts
+from app.importing import api as importing
+from app.importing import description as importing_description
 from app.jobs import api as jobs
 from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
@@ -87,6 +89,7 @@ _DESCRIPTIONS = (
     events_examples,
     cluster_description,
     running_description,
+    importing_description,
     scenarios_description,
 )
 """Descriptions of the features whose handlers read request bodies themselves."""
@@ -219,6 +222,7 @@ def _routers() -> list[APIRouter]:
         connections.router,
         policies.router,
         dds.router,
+        importing.router,
         search.router,
         accounts.router,
         monitoring.router,

@@ -22,6 +22,7 @@ def page_routers() -> list[APIRouter]:
     from app.fits.points_pages import router as sizing_points
     from app.fleet.pages import router as overview
     from app.forecasts.pages import router as forecasts
+    from app.importing.pages import router as importing
     from app.nightly.pages import router as nights
     from app.notices.pages import router as notices
     from app.plans.changing_pages import router as changing
@@ -54,6 +55,7 @@ def page_routers() -> list[APIRouter]:
         scenarios,
         sheet,
         running,
+        importing,
         uploads,
         upload_files,
         collecting,

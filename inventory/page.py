@@ -26,6 +26,11 @@ def page(packages: Sequence[Package]) -> str:
     for part, title, about in (
         ("web", "Service", "These packages serve pages and REST."),
         ("spark", "Jobs", "These packages read large dumps and make nightly runs."),
+        (
+            "mcp",
+            "Assistants",
+            "Only the command `cfplan mcp` needs these packages; the service and the jobs do not.",
+        ),
     ):
         lines += ["", f"## {title}", "", about, "", "| package | license |", "|---|---|"]
         lines += [f"| {package.name} | {package.license} |" for package in packages if package.part == part]

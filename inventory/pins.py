@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-FILES = ("build", "web", "spark", "dev")
+FILES = ("build", "web", "spark", "mcp", "dev")
 
 _HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 

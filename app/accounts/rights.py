@@ -137,6 +137,8 @@ _TABLE: Mapping[Right, str] = {
         POST /api/v1/diff
         POST /api/v1/plan-from-running
         POST /api/v1/other-structures
+        POST /api/v1/import/structures
+        POST /api/v1/import/queues
         GET /api/v1/search
         GET /api/v1/reference
         GET /api/v1/reference/{table_id}
@@ -176,6 +178,9 @@ _TABLE: Mapping[Right, str] = {
         GET /what-runs
         GET /lint
         POST /lint
+        GET /import
+        POST /import
+        GET /import/{kind}.csv
         GET /merge
         POST /merge
         GET /running

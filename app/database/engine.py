@@ -167,6 +167,7 @@ class Database:
         migrates: bool | None = None,
         waits: Waits = PATIENT,
         copies_kept: int = DEFAULT_COPIES_KEPT,
+        reads_only: bool = False,
     ) -> None:
         """Store the arguments.
 
@@ -175,8 +176,10 @@ class Database:
             migrates: Whether to upgrade the schema automatically; None means only on SQLite.
             waits: How long transactions wait.
             copies_kept: Copies of an SQLite file made before a migration that are kept; 0 makes none.
+            reads_only: Whether the database itself refuses every change through this object.
         """
         self.url = url
+        self.reads_only = reads_only
         self.copies_kept = copies_kept
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.migrates = self.is_sqlite if migrates is None else migrates
@@ -185,10 +188,10 @@ class Database:
         self._waits = waits
         self._outage = Outage()
         self._is_full = False
-        self.engine = _engine(url, waits, self._outage, writes=False)
-        self._writing = _engine(url, waits, self._outage, writes=True).execution_options(
-            **{READERS: self.engine}
-        )
+        self.engine = _engine(url, waits, self._outage, writes=False, reads_only=reads_only)
+        self._writing = _engine(
+            url, waits, self._outage, writes=True, reads_only=reads_only
+        ).execution_options(**{READERS: self.engine})
         event.listen(self._writing, "handle_error", self._on_write_error)
         event.listen(self._writing, "commit", self._on_commit)
         for engine in (self.engine, self._writing):
@@ -406,22 +409,29 @@ def knows_revision(revision: str) -> bool:
     return revision in {script.revision for script in _scripts().walk_revisions()}
 
 
-def database_of(settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT) -> Database:
+def database_of(
+    settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT, reads_only: bool = False
+) -> Database:
     """Return the database that the settings name, not opened yet."""
     return Database(
-        configured_url(settings), migrates=migrates, waits=waits, copies_kept=settings.migration_copies
+        configured_url(settings),
+        migrates=migrates,
+        waits=waits,
+        copies_kept=settings.migration_copies,
+        reads_only=reads_only,
     )
 
 
 @contextmanager
 def open_database(
-    settings: Settings | None = None, *, migrates: bool | None = None
+    settings: Settings | None = None, *, migrates: bool | None = None, reads_only: bool = False
 ) -> Iterator[tuple[Database, Settings]]:
     """Open the database that the settings name, and close it at the end of the block.
 
     Args:
         settings: The settings of the service; None reads them from the environment.
         migrates: Whether the schema is upgraded at the first use; None upgrades it only on SQLite.
+        reads_only: Whether the database itself refuses every change.
 
     Raises:
         DatabaseUnusable: The database does not answer, or its file is damaged.
@@ -429,7 +439,7 @@ def open_database(
     """
     settings = settings or read_settings()
     logs.configure_for_command(settings)
-    database = database_of(settings, migrates=migrates)
+    database = database_of(settings, migrates=migrates, reads_only=reads_only)
     try:
         with in_use(settings.data_dir):
             yield database, settings
@@ -478,7 +488,7 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(alembic_config())
 
 
-def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
+def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool, reads_only: bool = False) -> Engine:
     size, more = (
         (WRITING_CONNECTIONS, MORE_WRITING_CONNECTIONS) if writes else (CONNECTIONS, MORE_CONNECTIONS)
     )
@@ -487,7 +497,7 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
     if url.get_backend_name() != "sqlite":
         engine = create_engine(
             url, pool_size=size, max_overflow=more, pool_timeout=waits.pool_s, pool_pre_ping=True,
-            connect_args={**network_options(waits), "options": server_options(waits)}, **options,
+            connect_args={**network_options(waits), "options": server_options(waits, reads_only=reads_only)}, **options,
         )  # fmt: skip
         _limit_answers(engine, waits, outage)
         return engine
@@ -520,7 +530,9 @@ def _engine(url: URL, waits: Waits, outage: Outage, *, writes: bool) -> Engine:
                 _set_busy_timeout(connection, waits.lock_s)
 
     event.listen(engine, "do_connect", _create_private_file)
-    event.listen(engine, "connect", lambda connection, _record: _on_sqlite_connect(connection, waits))
+    event.listen(
+        engine, "connect", lambda connection, _record: _on_sqlite_connect(connection, waits, reads_only)
+    )
     event.listen(engine, "begin", on_begin)
     event.listen(engine, "commit", lambda _connection: outage.end())
     event.listen(engine, "handle_error", on_error)
@@ -553,13 +565,14 @@ def _create_private_file(_dialect: object, _record: object, arguments: Any, _par
             os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
 
 
-def _on_sqlite_connect(connection: Any, waits: Waits) -> None:  # noqa: ANN401 - the driver's own
+def _on_sqlite_connect(connection: Any, waits: Waits, reads_only: bool) -> None:  # noqa: ANN401 - the driver's own
     """Turn off the driver's own transactions on a connection, because they begin too late and end too early."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         f"busy_timeout={waits.lock_s * 1000:.0f}",
-        "journal_mode=WAL",
+        # The service has set the mode of an existing file, and setting it would write to the file.
+        "query_only=ON" if reads_only else "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
     ):

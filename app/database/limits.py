@@ -93,9 +93,11 @@ class Outage:
         return began_at is not None and time.monotonic() - began_at < PROBE_EVERY_S
 
 
-def server_options(waits: Waits) -> str:
+def server_options(waits: Waits, *, reads_only: bool = False) -> str:
     """Return the options of a connection to a PostgreSQL server."""
     options = {"timezone": "UTC"}
+    if reads_only:
+        options["default_transaction_read_only"] = "on"
     if waits.statement_s is not None:
         options["statement_timeout"] = f"{waits.statement_s * 1000:.0f}"
         options["lock_timeout"] = f"{waits.lock_s * 1000:.0f}"

@@ -19,14 +19,14 @@ DOCS_DIR = ROOT / "docs"
 SHELVES = {
     "tutorial": ("end-to-end", "coming-from-cfsizer"),
     "how-to": (
-        "overview", "searching", "quick-calculator", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
+        "overview", "searching", "quick-calculator", "importing-tables", "editing-a-plan", "comparing-versions", "audit-trail", "scenarios", "losing-a-cf",
         "upgrades-and-growth",
         "filling-up", "surviving-an-outage", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "other-structures",
         "linting-a-policy", "provisioning", "ansible", "zosmf-workflow", "zowe", "connections", "zosmf-policies", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
         "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
-        "why-not-reallocated", "set-up-accounts", "grafana", "notices",
+        "why-not-reallocated", "assistants", "set-up-accounts", "grafana", "notices",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
@@ -50,6 +50,7 @@ SUBJECTS = {
         "uploading": "Measurements",
         "simulating-depth-events": "Queue depth events",
         "cluster-decisions": "Clusters",
+        "assistants": "Assistants",
         "set-up-accounts": "Accounts",
         "grafana": "Monitoring and notices",
     },

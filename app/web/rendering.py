@@ -89,6 +89,7 @@ SITE = Site(
                 NavItem("lint", "/lint", "Check a policy, MQSC or displays"),
                 NavItem("merge", "/merge", "Merge a plan into a policy"),
                 NavItem("running", "/running", "Compare with the running system"),
+                NavItem("import", "/import", "Import tables"),
                 NavItem("events", "/events/simulate", "Queue depth events"),
                 NavItem("cluster", "/cluster/decide", "Clusters"),
             ),

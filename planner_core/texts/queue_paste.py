@@ -158,6 +158,16 @@ class _PastedQueue:
     structure: str = ""
 
 
+def field_of_heading(heading: str) -> str | None:
+    """Return the field that a column of this heading holds; None for an unknown heading."""
+    return _FIELD_OF.get(squeezed(heading))
+
+
+def table_fields() -> tuple[str, ...]:
+    """Return the fields that a table of queues can have, in the order of the documentation."""
+    return tuple(_HEADINGS)
+
+
 def detect(text: str) -> Kind:
     """Return the kind of a text, judged by its form."""
     if text.lstrip()[:1] in ("{", "["):

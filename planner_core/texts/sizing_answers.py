@@ -8,24 +8,22 @@ needs the rest from the reader.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from math import gcd
-from typing import Final, TypeVar
+from typing import Final
 
 from planner_core import names
 from planner_core.bounds import check_lines, first_problems
-from planner_core.errors import FieldProblem, InputInvalid, SizeSyntax
-from planner_core.limits import limit
+from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.names import Role
 from planner_core.sizing.levels import listed
 from planner_core.sizing.sizing_points import Origin, SizingPoint, point_problems
 from planner_core.texts.console import LineProblem
+from planner_core.texts.csv_rows import SHOWN, Column, RowReader, read_rows
 from planner_core.texts.mqsc.displays import CfStatus, read_mq
 from planner_core.texts.xcf.displays import (
     DisplayedAllocation,
@@ -33,9 +31,9 @@ from planner_core.texts.xcf.displays import (
     StructureDisplay,
     read_xcf,
 )
-from planner_core.units import KIB, MIB, format_size, parse_size
+from planner_core.units import KIB, format_size
 
-TEXT, CSV_FILE, POINT, DETAILS = "The text", "The CSV file", "The sizing point", "The input"
+TEXT, POINT, DETAILS = "The text", "The sizing point", "The input"
 ORIGINS: Final[Mapping[Origin, str]] = {
     "zosmf": "z/OSMF CF Sizing",
     "sizer": "SIZER",
@@ -48,41 +46,27 @@ STRUCTURE_TYPES: Final[tuple[Role, ...]] = ("application", "system", "admin")
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 99
 MOST_ROWS: Final = 10_000
 LONGEST_RELEASE, LONGEST_PERSON = 60, 80
-Word = TypeVar("Word", bound=str)
 _MOST_COUNT: Final = 10**12
 _MOST_RATIO: Final = 10**6
-_SHOWN: Final = 40
 _RATIO = re.compile(r"\s*([0-9]{1,7})\s*:\s*([0-9]{1,7})\s*")
-_WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
-_FORMULA = ("'=", "'+", "'-", "'@")
 _COMMON_ELEMENTS: Final = 100
 _TOLERANCE: Final = Fraction(1, 100)
 """The share by which the totals of a structure may differ from a whole ratio: XCF rounds them when it allocates."""
 
 
-@dataclass(frozen=True, slots=True)
-class PointColumn:
-    """A column of the CSV file."""
-
-    name: str
-    about: str
-    example: str
-    is_required: bool = False
-
-
 COLUMNS: Final = (
-    PointColumn("cfcc_level", "CFCC level that was sized for, 1 to 99", "26", is_required=True),
-    PointColumn("structure_type", "`application`, `system` (CSQSYSAPPL) or `admin` (CSQ_ADMIN)", "application", is_required=True),
-    PointColumn("ratio", "entry-to-element ratio, such as `1:6`", "1:6", is_required=True),
-    PointColumn("size", "SIZE, the maximum size; a number without a unit is in K", "1048576", is_required=True),
-    PointColumn("initsize", "INITSIZE, the size that holds the entries and elements, in K or with a unit", "524288", is_required=True),
-    PointColumn("entries", "list entries that INITSIZE holds; may be empty if `elements` is not", "262144"),
-    PointColumn("elements", "list elements that INITSIZE holds; may be empty if `entries` is not", "1572864"),
-    PointColumn("origin", "`zosmf`, `sizer`, `ixlcsp`, `cfsizer` or `display`", "zosmf", is_required=True),
-    PointColumn("release", f"release of the service or of z/OS, up to {LONGEST_RELEASE} characters", "z/OS 3.1"),
-    PointColumn("measured_by", f"who ran the sizing, up to {LONGEST_PERSON} characters", "J. Doe"),
-    PointColumn("measured_on", "the day, as YYYY-MM-DD", "2026-11-03"),
-    PointColumn("structure", "name of the structure, for points from displays", ""),
+    Column("cfcc_level", "CFCC level that was sized for, 1 to 99", "26", is_required=True),
+    Column("structure_type", "`application`, `system` (CSQSYSAPPL) or `admin` (CSQ_ADMIN)", "application", is_required=True),
+    Column("ratio", "entry-to-element ratio, such as `1:6`", "1:6", is_required=True),
+    Column("size", "SIZE, the maximum size; a number without a unit is in K", "1048576", is_required=True),
+    Column("initsize", "INITSIZE, the size that holds the entries and elements, in K or with a unit", "524288", is_required=True),
+    Column("entries", "list entries that INITSIZE holds; may be empty if `elements` is not", "262144"),
+    Column("elements", "list elements that INITSIZE holds; may be empty if `entries` is not", "1572864"),
+    Column("origin", "`zosmf`, `sizer`, `ixlcsp`, `cfsizer` or `display`", "zosmf", is_required=True),
+    Column("release", f"release of the service or of z/OS, up to {LONGEST_RELEASE} characters", "z/OS 3.1"),
+    Column("measured_by", f"who ran the sizing, up to {LONGEST_PERSON} characters", "J. Doe"),
+    Column("measured_on", "the day, as YYYY-MM-DD", "2026-11-03"),
+    Column("structure", "name of the structure, for points from displays", ""),
 )  # fmt: skip
 """The columns, in the order of the template; a file may have them in any order."""
 
@@ -194,7 +178,7 @@ def ratio_of(text: str) -> tuple[int, int]:
     """
     found = _RATIO.fullmatch(text)
     if found is None:
-        message = f"must be entries and elements, such as 1:6, not {text[:_SHOWN]!r}"
+        message = f"must be entries and elements, such as 1:6, not {text[:SHOWN]!r}"
         raise InputInvalid(POINT, (FieldProblem("ratio", message),))
     entries, elements = int(found[1]), int(found[2])
     if not 1 <= entries <= _MOST_RATIO or not 1 <= elements <= _MOST_RATIO:
@@ -287,113 +271,17 @@ def _is_heading(line: str) -> bool:
 
 
 def _csv_points(text: str) -> Iterator[NamedPoint]:
-    text = text.lstrip("\ufeff")
-    heading = next(line for line in text.splitlines() if line.strip())
-    delimiter = max(",;\t", key=heading.count)
-    problems: list[FieldProblem] = []
-    found: list[NamedPoint] = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        columns = _columns_of(next(row for row in reader if any(map(str.strip, row))))
-        for row in reader:
-            line = reader.line_num
-            if not any(map(str.strip, row)):
-                continue
-            if len(found) + len(problems) >= MOST_ROWS:
-                problems.append(
-                    FieldProblem(
-                        f"line {line}", f"is one row more than the {MOST_ROWS} that are read at once"
-                    )
-                )
-                break
-            if len(row) != len(columns):
-                message = f"has {len(row)} values, but the heading has {len(columns)} columns; put a value with {delimiter!r} in it in double quotes"
-                problems.append(FieldProblem(f"line {line}", message))
-                continue
-            try:
-                found.append(read_point(dict(zip(columns, row, strict=True)), line=line))
-            except InputInvalid as error:
-                problems += [
-                    FieldProblem(f"line {line}, {each.field}", each.message) for each in error.problems
-                ]
-    except csv.Error as error:
-        problems.append(FieldProblem(f"line {reader.line_num}", f"is not CSV: {error}"))
-    if not problems and not found:
-        problems.append(FieldProblem("", "has a heading but no rows"))
-    if problems:
-        raise InputInvalid(CSV_FILE, first_problems(problems))
-    yield from found
+    return read_rows(text, COLUMNS, lambda values, line: read_point(values, line=line), most_rows=MOST_ROWS)
 
 
-def _columns_of(heading: Sequence[str]) -> list[str]:
-    columns = [cell.strip().lower() for cell in heading]
-    known = [column.name for column in COLUMNS]
-    problems = [
-        FieldProblem(
-            "line 1", f"names the unknown column {cell[:_SHOWN]!r}; the columns are {', '.join(known)}"
-        )
-        for cell in columns
-        if cell not in known
-    ]
-    problems += [
-        FieldProblem("line 1", f"names the column {cell} twice")
-        for cell in sorted({c for c in columns if columns.count(c) > 1})
-    ]
-    problems += [
-        FieldProblem("line 1", f"lacks the column {column.name}: {column.about}".replace("`", ""))
-        for column in COLUMNS
-        if column.is_required and column.name not in columns
-    ]
-    if problems:
-        raise InputInvalid(CSV_FILE, first_problems(problems))
-    return columns
-
-
-class _Row:
-    """The texts of one point, and the errors found in them."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = values
-        self.problems: list[FieldProblem] = []
-
-    def _text(self, name: str) -> str:
-        text = self.values.get(name, "").strip()
-        # A file saved by cfplan has an apostrophe before a text that spreadsheets would evaluate.
-        return text[1:] if text.startswith(_FORMULA) else text
-
-    def _wrong(self, name: str, message: str) -> None:
-        self.problems.append(FieldProblem(name, message))
-
-    def whole(self, name: str, lowest: int, highest: int, *, is_required: bool = False) -> int | None:
-        """Return a whole number; None if it is empty or not valid."""
-        text = self._text(name)
-        if not text:
-            if is_required:
-                self._wrong(name, "is missing")
-            return None
-        if not _WHOLE.fullmatch(text):
-            self._wrong(name, f"must be a whole number without separators, not {text[:_SHOWN]!r}")
-            return None
-        if not lowest <= int(text) <= highest:
-            self._wrong(name, f"must be between {lowest} and {highest}, not {text}")
-            return None
-        return int(text)
-
-    def choice(self, name: str, choices: Sequence[Word]) -> Word:
-        """Return one of several words; the first one if none is valid."""
-        text = self._text(name).lower()
-        found = next((each for each in choices if each == text), None)
-        if found is None:
-            self._wrong(
-                name, f"must be one of {', '.join(choices)}, not {text[:_SHOWN]!r}" if text else "is missing"
-            )
-        return found or choices[0]
+class _Row(RowReader):
+    """The texts of one point."""
 
     def ratio(self) -> tuple[int, int]:
         """Return entries and elements of the ratio."""
-        text = self._text("ratio")
+        text = self.text("ratio")
         if not text:
-            self._wrong("ratio", "is missing")
+            self.wrong("ratio", "is missing")
             return 1, 1
         try:
             return ratio_of(text)
@@ -401,48 +289,22 @@ class _Row:
             self.problems.extend(error.problems)
             return 1, 1
 
-    def size(self, name: str) -> int:
-        """Return a size in bytes; a number without a unit is in K."""
-        text = self._text(name)
-        if not text:
-            self._wrong(name, "is missing")
-            return 1
-        try:
-            found = parse_size(text)
-        except SizeSyntax as error:
-            self._wrong(name, str(error).removesuffix("."))
-            return 1
-        most = limit("largest_policy_size_mib") * MIB
-        if not 1 <= found <= most:
-            self._wrong(name, f"must be between 1B and {format_size(most)}")
-            return 1
-        return found
-
-    def words(self, name: str, longest: int) -> str:
-        """Return a short text."""
-        text = self._text(name)
-        if len(text) > longest:
-            self._wrong(name, f"has {len(text)} characters, but at most {longest} are stored")
-        elif not text.isprintable():
-            self._wrong(name, "contains a character that cannot be printed")
-        return text
-
     def day(self) -> date | None:
         """Return the day of the measurement."""
-        text = self._text("measured_on")
+        text = self.text("measured_on")
         if not text:
             return None
         try:
             return date.fromisoformat(text)
         except ValueError:
-            self._wrong("measured_on", f"must be a day such as 2026-11-03, not {text[:_SHOWN]!r}")
+            self.wrong("measured_on", f"must be a day such as 2026-11-03, not {text[:SHOWN]!r}")
             return None
 
     def structure(self) -> str:
         """Return the name of the structure."""
-        text = self._text("structure").upper()
+        text = self.text("structure").upper()
         if text and not re.fullmatch(names.STRUCTURE_PATTERN, text):
-            self._wrong("structure", f"{text[:_SHOWN]!r} is not a structure name")
+            self.wrong("structure", f"{text[:SHOWN]!r} is not a structure name")
         return text
 
 

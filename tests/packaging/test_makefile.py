@@ -100,7 +100,7 @@ def test_make_run_serves_on_the_port_of_the_settings(tree: Tree) -> None:
 
 def test_make_setup_installs_everything_and_the_web_requirements_first(tree: Tree) -> None:
     assert tree.make("setup").returncode == 0
-    assert tree.installed() == ["made .venv", "build", "web", "--editable", "dev", "spark"]
+    assert tree.installed() == ["made .venv", "build", "web", "--editable", "mcp", "dev", "spark"]
 
 
 def test_second_make_setup_installs_nothing(tree: Tree) -> None:
@@ -119,7 +119,7 @@ def test_every_installation_requires_hashes_and_uses_no_build_isolation(tree: Tr
         assert "--require-hashes" in call or "--no-index --no-deps" in call or "--no-deps --no-index" in call
 
 
-@pytest.mark.parametrize("step", ["build", "web", "dev", "spark"])
+@pytest.mark.parametrize("step", ["build", "web", "mcp", "dev", "spark"])
 def test_failed_installation_is_retried(tree: Tree, step: str) -> None:
     failed = tree.make("setup", BREAK=f"requirements/{step}.txt")
     assert failed.returncode != 0

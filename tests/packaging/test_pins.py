@@ -22,6 +22,7 @@ WANTED_BY: dict[str, list[str]] = {
     "build": [*PYPROJECT["build-system"]["requires"], *PYPROJECT["dependency-groups"]["build"]],
     "web": PYPROJECT["project"]["dependencies"],
     "spark": PYPROJECT["project"]["optional-dependencies"]["spark"],
+    "mcp": PYPROJECT["project"]["optional-dependencies"]["mcp"],
     "dev": PYPROJECT["dependency-groups"]["dev"],
 }
 
@@ -29,6 +30,7 @@ PARTS_OF = {
     "anyio": "fastapi",
     "joserfc": "authlib",
     "markupsafe": "jinja2",
+    "mcp-types": "mcp",
     "pydantic-core": "pydantic",
     "starlette": "fastapi",
 }
@@ -72,7 +74,8 @@ def test_every_requirement_is_pinned_to_an_accepted_version(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "groups"), [("app", ["web"]), ("planner_core", ["web"]), ("spark_jobs", ["web", "spark"])]
+    ("folder", "groups"),
+    [("app", ["web", "mcp"]), ("planner_core", ["web"]), ("spark_jobs", ["web", "spark"])],
 )
 def test_imported_packages_are_declared(folder: str, groups: list[str]) -> None:
     declared = {canonicalize_name(Requirement(line).name) for group in groups for line in WANTED_BY[group]}

@@ -39,7 +39,7 @@ from tests.app.web.support import call, get, send_json
 
 PAGES = (
     "/", "/calculator", "/uploads", "/qsg-map", "/usage", "/forecasts", "/curves", "/cf-levels", "/nights", "/whatif",
-    "/what-runs", "/lint", "/merge", "/running", "/plan-from-running", "/events/simulate", "/events/read", "/cluster/decide",
+    "/what-runs", "/lint", "/import", "/merge", "/running", "/plan-from-running", "/events/simulate", "/events/read", "/cluster/decide",
     "/cluster/load", "/cluster/explain", "/search?q=SQ03", "/reference", "/docs", "/api/docs", "/account", "/nothing/here",
     "/uploads/1", "/upload-files", "/collection-kit", "/account/password", *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES,
 )  # fmt: skip

@@ -37,7 +37,16 @@ CALCULATIONS = (
     *(f"POST /api/v1/{kind}" for kind in ("size", "policy", "job", "mqsc", "setxcf", "runbook", "workflow")),
     *(
         f"POST /api/v1/{kind}"
-        for kind in ("lint", "merge", "diff", "plan-from-running", "other-structures", "usage/plan-document")
+        for kind in (
+            "lint",
+            "merge",
+            "diff",
+            "plan-from-running",
+            "other-structures",
+            "import/structures",
+            "import/queues",
+            "usage/plan-document",
+        )
     ),
     *(f"POST /api/v1/events/{kind}" for kind in ("simulate", "read", "advise", "rates")),
     *(f"POST /api/v1/cluster/{kind}" for kind in ("decide", "load", "explain")),
@@ -45,7 +54,10 @@ CALCULATIONS = (
         f"POST /api/v1/whatif/{kind}"
         for kind in ("filling", "survival", "thresholds", "recovery", "smds-job", "cf-loss", "upgrade")
     ),
-    *(f"POST /{kind}" for kind in ("lint", "merge", "running", "plan-from-running", "plan-preview")),
+    *(
+        f"POST /{kind}"
+        for kind in ("lint", "merge", "import", "running", "plan-from-running", "plan-preview")
+    ),
     *(f"POST /events/{kind}" for kind in ("simulate", "read")),
     *(f"POST /whatif/{kind}" for kind in ("cf-loss", "upgrade", "recovery", "smds")),
     *(f"POST /cluster/{kind}" for kind in ("decide", "load", "explain")),

@@ -1,0 +1,1 @@
+"""Tables that sites already have: structures in the form of CFSizer, and queues, as CSV files or spreadsheets."""

@@ -1,0 +1,167 @@
+"""Tables on the page, over REST and on the command line; CSV and spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from fastapi import FastAPI
+from openpyxl import Workbook
+
+from app import cli
+from app.importing.service import template_csv
+from app.importing.spreadsheets import table_text
+from planner_core.document.reading import read_object
+from planner_core.errors import InputInvalid
+from tests.app.web.support import Answer, assert_problem, call, get, post_json
+
+FORM = "application/x-www-form-urlencoded"
+STRUCTURES = template_csv("structures")
+QUEUES = template_csv("queues")
+
+
+def post(app: FastAPI, **fields: str) -> Answer:
+    body = urlencode({name.rstrip("_"): value for name, value in fields.items()}).encode()
+    return call(app, "POST", "/import", chunks=[body], headers={"content-type": FORM, "accept": "text/html"})
+
+
+def workbook(*rows: tuple[str | float | None, ...]) -> bytes:
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)  # type: ignore[union-attr]
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def test_templates_can_be_read_again(app: FastAPI) -> None:
+    assert get(app, "/import/structures.csv").text == STRUCTURES
+    assert get(app, "/import/queues.csv").text == QUEUES
+    assert get(app, "/import/other.csv").status == 404
+    found = post_json(app, "/api/v1/import/structures", {"text": STRUCTURES, "plans": True}).json()
+    assert [row["structure"] for row in found["rows"]] == ["CSQ_ADMIN", "APP1"]
+    made = post_json(
+        app, "/api/v1/import/queues", {"text": QUEUES, "qsg": "SQ01", "queue_managers": 2}
+    ).json()
+    assert made["queues"] == 2
+    # What is returned can be stored as it is.
+    for document in (found["plans"][0]["document"], made["document"]):
+        assert post_json(app, "/api/v1/size", document).status == 200
+        assert read_object(document)
+
+
+def test_rest_lists_all_errors_and_returns_no_sizes(app: FastAPI) -> None:
+    bad = STRUCTURES.replace(",956,", ",x,").replace(",8,", ",99,")
+    problem = assert_problem(post_json(app, "/api/v1/import/structures", {"text": bad}), "input-refused", 422)
+    assert [each["field"] for each in problem["errors"]] == [
+        "line 2, queue_managers",
+        "line 3, average_size",
+    ]
+    missing = {"text": STRUCTURES, "cfcc_level": "25", "size": 1}
+    assert_problem(post_json(app, "/api/v1/import/structures", missing), "input-refused", 422)
+
+
+def test_page_shows_sizes_and_offers_files(app: FastAPI) -> None:
+    answer = post(app, text=STRUCTURES, as_="plans")
+    assert answer.status == 200
+    assert 'value="SQ01"' in answer.text
+    rows = list(csv.DictReader(io.StringIO(post(app, text=STRUCTURES, as_="csv").text)))
+    assert [row["structure"] for row in rows] == ["CSQ_ADMIN", "APP1"]
+    assert json.loads(post(app, text=STRUCTURES, as_="json").text)["rows"][1]["messages"] == 18_000
+    document = json.loads(post(app, text=STRUCTURES, plan="SQ01").text)
+    assert document["queue_managers"] == 8
+    queues = post(app, text=QUEUES, kind="queues", qsg="SQ01", queue_managers="3", plan="SQ01")
+    assert [each["name"] for each in json.loads(queues.text)["structures"]] == ["PAYMENTS"]
+
+
+def test_page_shows_errors_with_their_lines_and_keeps_the_table(app: FastAPI) -> None:
+    answer = post(app, text=STRUCTURES.replace(",956,", ",x,"), columns="Owner=-", size_factor="0")
+    assert answer.status == 422
+    assert "SIZE as a multiple of INITSIZE" in answer.text
+    answer = post(app, text=STRUCTURES.replace(",956,", ",<b>,"))
+    assert (
+        "Line 3, average_size: must be a whole number without separators, not &#39;&lt;b&gt;&#39;."
+        in answer.text
+    )
+    assert ",&lt;b&gt;," in answer.text
+    assert post(app).status == 422
+
+
+def test_page_maps_headings(app: FastAPI) -> None:
+    text = STRUCTURES.replace("small_per_minute", "Ankunft").replace("queue\r", "Owner\r")
+    assert "unknown column &#39;Ankunft&#39;" in post(app, text=text).text
+    assert post(app, text=text, columns="Ankunft=small_per_minute\r\nOwner=-").status == 200
+
+
+def test_spreadsheet_gives_the_same_sizes_as_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    heading, *rows = csv.reader(io.StringIO(STRUCTURES))
+    cells = [tuple(float(cell) if cell.isdigit() else cell or None for cell in row) for row in rows]
+    (tmp_path / "t.xlsx").write_bytes(workbook(tuple(heading), *cells))
+    (tmp_path / "t.csv").write_text(STRUCTURES)
+    found = []
+    for name in ("t.xlsx", "t.csv"):
+        assert cli.main(["import", "structures", str(tmp_path / name)]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+
+
+def test_lines_of_a_spreadsheet_are_its_rows() -> None:
+    text = table_text(workbook(("name", "structure", "x"), (None,), ("A\nB", True, 0.5)))
+    assert text.splitlines() == ["name,structure,x", "", "A B,yes,0.5"]
+
+
+def _archive(size: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b"\0" * size)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK\x03\x04", "damaged"),
+        (_archive(10), "not a spreadsheet that can be read"),
+        (_archive(65 * 2**20), "unpacks to more than"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "old format"),
+        (b"\xff\xfea", "UTF-16"),
+        (workbook(tuple(range(61))), "more than 60 columns"),
+    ],
+)
+def test_unreadable_file_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(InputInvalid, match=words):
+        table_text(data, "t.xlsx")
+
+
+def test_command_writes_all_plans_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, folder = tmp_path / "t.csv", tmp_path / "plans"
+    file.write_text(STRUCTURES + "APP2,,SQ02,,1,1,,,1,,,,\r\n")
+    assert cli.main(["import", "structures", str(file), "--plans", str(folder)]) == 2
+    assert "line 4, queue_managers" in capsys.readouterr().err
+    assert not folder.exists()
+    assert cli.main(["import", "structures", str(file), "--plans", str(folder), "--queue-managers", "3"]) == 0
+    assert sorted(each.name for each in folder.iterdir()) == ["SQ01.json", "SQ02.json"]
+    assert read_object(json.loads((folder / "SQ02.json").read_text())).queue_managers == 3
+    assert cli.main(["import", "structures", str(file), "--plans", str(folder), "--queue-managers", "3"]) == 2
+    assert "exists. Nothing was written" in capsys.readouterr().err
+
+
+def test_command_creates_a_plan_of_queues(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "q.csv").write_text(QUEUES.replace("structure,", "Struct,", 1))
+    asked = ["import", "queues", str(tmp_path / "q.csv"), "--qsg", "SQ01", "--queue-managers", "3"]
+    assert cli.main(asked) == 2
+    assert "unknown column 'Struct'" in capsys.readouterr().err
+    assert cli.main([*asked, "--column", "Struct=structure"]) == 0
+    assert json.loads(capsys.readouterr().out)["structures"][0]["name"] == "PAYMENTS"
+    assert cli.main([*asked, "--column", "Struct"]) == 2
+    assert "needs a heading and a column" in capsys.readouterr().err
+
+
+def test_template_command_prints_the_template(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["import", "template", "queues"]) == 0
+    assert capsys.readouterr().out == QUEUES

@@ -1,0 +1,147 @@
+"""Tables of structures: sizes equal to those of plans, errors with line and column, and plan documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner_core.document.reading import read_object
+from planner_core.errors import InputInvalid
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.structure_batch import BatchSettings, SizedRow, size_batch
+from planner_core.units import bytes_to_kib_ceil
+
+SETTINGS = BatchSettings(cfcc_level=25)
+HEADING = "structure,structure_type,qsg,queue_managers,small_per_minute,average_size,large_per_minute,large_size,minutes,overflow_minutes,ratio\n"
+ROWS = HEADING + (
+    ",admin,SQ01,8,,,,,,,1:2\n"
+    "APP1,,SQ01,,100,956,0,,180,0,1:6\n"
+    "APP2,,SQ01,,600.5,3000,2,100000,60,30,\n"
+    "APP3,,SQ01,,10,20000,0,,60,0,1:30\n"
+    "APP1,application,SQ02,4,0,,7,,10,0,\n"
+)
+
+
+def problems_of(text: str, *, makes_plans: bool = False, settings: BatchSettings = SETTINGS) -> list[str]:
+    with pytest.raises(InputInvalid) as refused:
+        size_batch(text, settings, makes_plans=makes_plans)
+    return [str(each) for each in refused.value.problems]
+
+
+def test_sizes_equal_those_of_the_plans_made_of_the_rows() -> None:
+    found = size_batch(ROWS, SETTINGS, makes_plans=True)
+    assert [plan.qsg for plan in found.plans] == ["SQ01", "SQ02"]
+    by_name: dict[tuple[str | None, str], SizedRow] = {(row.qsg, row.structure): row for row in found.rows}
+    compared = 0
+    for plan in found.plans:
+        for each in evaluate(read_object(plan.document)).structures:
+            row = by_name.get((plan.qsg, each.name))
+            if row is None:
+                continue
+            compared += 1
+            assert row.initsize_kib == bytes_to_kib_ceil(each.sizes.initsize_bytes)
+            assert row.size_kib == bytes_to_kib_ceil(each.sizes.size_bytes)
+    assert compared == len(found.rows)
+    assert found.total_size_kib == sum(row.size_kib for row in found.rows)
+
+
+def test_large_messages_are_a_second_queue_and_overflow_is_counted_apart() -> None:
+    found = size_batch(ROWS, SETTINGS, makes_plans=True)
+    row = found.rows[2]
+    assert (row.messages, row.large_messages, row.overflow_messages) == (36_030 + 120, 120, 18_015 + 60)
+    assert row.overflow_element_bytes > 18_015 * 3000
+    assert "does not include the overflow" in row.notes[0]
+    [_, app2, _] = found.plans[0].document["structures"]
+    assert [queue["name"] for queue in app2["queues"]] == ["APP2", "APP2.LARGE"]
+    assert app2["queues"][1]["message_bytes"] == 100_000
+    assert "size of the large messages is not stated" in found.rows[4].notes[0]
+
+
+def test_overflow_at_a_level_without_storage_class_memory_is_noted() -> None:
+    [row] = size_batch(
+        "structure,small_per_minute,average_size,minutes,overflow_minutes\nA,1,1,1,1\n",
+        BatchSettings(cfcc_level=26),
+    ).rows
+    assert "has no storage-class memory" in row.notes[0]
+
+
+def test_large_messages_of_any_size_take_the_same_space_in_the_structure() -> None:
+    heading = "structure,small_per_minute,large_per_minute,large_size,minutes\n"
+    rows = size_batch(f"{heading}A,0,50,,60\nB,0,50,1000000,60\n", SETTINGS).rows
+    assert rows[0].initsize_kib == rows[1].initsize_kib
+
+
+def test_every_error_has_its_line_and_column() -> None:
+    text = HEADING + (
+        "APP1,,SQ01,,x,956,0,,180,0,1:6\n"
+        "1APP,other,sq-1,99,1,70000,0,5,,,6\n"
+        ",,SQ01,,100,956,0,,180,0,\n"
+        "APP4,,SQ01,,0,,0,,180,0,\n"
+        "APP5,admin,SQ01,,1,,,,,,1:6\n"
+        "APP6,SQ01\n"
+        "APP7,,SQ01,,1000000000,1,0,,100000,0,\n"
+        "APP8,,SQ01,,1,1,0,,1,0,0:1\n"
+    )
+    found = problems_of(text)
+    places = [each.partition(":")[0] for each in found]
+    assert places == [
+        "line 2, small_per_minute",
+        "line 3, structure_type", "line 3, structure", "line 3, minutes", "line 3, average_size", "line 3, large_size",
+        "line 3, ratio", "line 3, qsg", "line 3, queue_managers",
+        "line 4, structure",
+        "line 5, small_per_minute",
+        "line 6, structure", "line 6, small_per_minute", "line 6, ratio", "line 6, queue_managers",
+        "line 7",
+        "line 8, minutes",
+        "line 9, ratio",
+    ]  # fmt: skip
+
+
+def test_repeated_structure_is_refused_within_a_group_only() -> None:
+    again = ROWS + "APP1,,SQ01,,100,956,0,,180,0,1:6\n"
+    assert problems_of(again) == ["line 7, structure: APP1 is already on line 3"]
+
+
+def test_unknown_heading_is_refused_until_it_is_mapped_or_ignored() -> None:
+    text = "Struktur;Ankunft;Groesse;Dauer;Besitzer\nAPP1;100;956;180;me\n"
+    assert len(problems_of(text)) == 5
+    mapping = {
+        "struktur": "structure", "Ankunft": "small_per_minute", "Groesse": "average_size", "DAUER": "minutes", "Besitzer": "-",
+    }  # fmt: skip
+    [row] = size_batch(text, SETTINGS, mapping=mapping).rows
+    assert row.messages == 18_000
+    with pytest.raises(InputInvalid, match=r"unknown column 'minute'.*did you mean minutes"):
+        size_batch(text, SETTINGS, mapping=mapping | {"Dauer": "minute"})
+
+
+def test_plans_are_made_for_all_groups_or_none() -> None:
+    many = "".join(f"B{n},,SQ03,,1,1,0,,1,0,\n" for n in range(70))
+    text = f"{ROWS}{many}C,,,,1,1,0,,1,0,\n"
+    assert problems_of(text, makes_plans=True) == [
+        "line 77, qsg: is missing: a plan needs it; state it here or for the whole file"
+    ]
+    found = problems_of(text, makes_plans=True, settings=BatchSettings(qsg="SQ02"))
+    assert [each.partition(":")[0] for each in found] == ["line 7, queue_managers", "line 70, structure"]
+
+
+def test_plan_with_two_levels_or_two_numbers_of_queue_managers_is_refused() -> None:
+    text = (
+        "structure,qsg,small_per_minute,average_size,minutes,cfcc_level,queue_managers,queue\n"
+        "A,SQ01,1,1,1,24,2,Q\nB,SQ01,1,1,1,25,3,Q\n"
+    )
+    found = problems_of(text, makes_plans=True)
+    assert [each.partition(":")[0] for each in found] == [
+        "line 2, queue_managers", "line 2, cfcc_level", "line 3, queue",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "\n", "structure\n", "\0", '"', "structure,\n" * 3, "\ufeff;;;"])
+def test_text_that_is_no_table_is_refused(text: str) -> None:
+    assert problems_of(text)
+
+
+def test_five_thousand_rows_are_sized_at_once() -> None:
+    rows = "".join(
+        f"A{n % 60},,Q{n // 60:03d},,{n % 9 + 1},{900 + n % 500},{n % 3},,60,0,\n" for n in range(5_000)
+    )
+    found = size_batch(HEADING + rows, BatchSettings(queue_managers=4), makes_plans=True)
+    assert (len(found.rows), len(found.plans)) == (5_000, 84)
