@@ -40,7 +40,10 @@ def upgrade() -> None:
         sa.Column("upload_id", _KEY, nullable=True),
         sa.Column("missing", sa.String(1000), nullable=True),
         sa.ForeignKeyConstraint(
-            ["upload_id"], ["uploads.id"], name=op.f("fk_dds_intervals_upload_id_uploads"), ondelete="SET NULL"
+            ["upload_id"],
+            ["uploads.id"],
+            name=op.f("fk_dds_intervals_upload_id_uploads"),
+            ondelete="SET NULL",
         ),
         sa.PrimaryKeyConstraint("connection", "start_at", name=op.f("pk_dds_intervals")),
         sqlite_with_rowid=False,

@@ -14,8 +14,9 @@ from app.cli import main
 from app.connections.client import Client, open_client
 from app.connections.errors import ConnectionFailed, ConnectionUnknown
 from app.database.engine import Database, database_of
-from app.dds import service
+from app.dds import repository, service
 from app.dds.models import DdsInterval
+from app.dds.report import AnswerUnusable
 from app.dds.service import MOST_ATTEMPTS, Poll
 from app.settings import Settings
 from app.uploads.models import Upload
@@ -170,7 +171,7 @@ def test_interruption_between_file_and_mark_makes_no_second_upload(
     site.poll(30)
     site.poll(28)
     with monkeypatch.context() as patch:
-        patch.setattr(service.repository, "handed_over", _killed)
+        patch.setattr(repository, "handed_over", _killed)
         with pytest.raises(KeyboardInterrupt):
             site.poll()
     assert not site.uploaded()
@@ -224,7 +225,7 @@ def test_unusable_answer_is_refused_with_the_member(
     answer = site.server.report(NOON - MINUTE, NOON)
     spoil(answer["report"][0])
     site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
-    with pytest.raises(service.AnswerUnusable, match=said):
+    with pytest.raises(AnswerUnusable, match=said):
         site.poll(0)
     assert not site.intervals()
 
@@ -233,7 +234,7 @@ def test_row_without_data_is_no_interval(site: Site) -> None:
     answer = site.server.report(NOON - MINUTE, NOON)
     answer["report"][0]["row"] = [{"col": ["*NoData*", *[""] * 21]}]
     site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
-    with pytest.raises(service.AnswerUnusable, match="no current CFACT report"):
+    with pytest.raises(AnswerUnusable, match="no current CFACT report"):
         site.poll(0)
 
 

@@ -259,10 +259,28 @@ def test_json_in_an_unknown_form_is_refused(tmp_path: Path, text: str) -> None:
 
 def published(*rows_of: list[str]) -> str:
     """An answer of the data server, with the columns that are read and two that are not."""
-    ids = (
-        "CFAPSTRU CFAPTYPE CFAPSTEX CFAPSYS CFAPSYNC CFAPASYC CFAPCNVC CFAINAM CFAISTRU CFAITYPE CFAISTRS CFAISTRM CFAISTRX "
-        "CFAILEL CFAILEM CFAIMAE CFAICUE CFAISSCM CFAISLTC CFAISLMC"
-    ).split()
+    ids = [
+        "CFAPSTRU",
+        "CFAPTYPE",
+        "CFAPSTEX",
+        "CFAPSYS",
+        "CFAPSYNC",
+        "CFAPASYC",
+        "CFAPCNVC",
+        "CFAINAM",
+        "CFAISTRU",
+        "CFAITYPE",
+        "CFAISTRS",
+        "CFAISTRM",
+        "CFAISTRX",
+        "CFAILEL",
+        "CFAILEM",
+        "CFAIMAE",
+        "CFAICUE",
+        "CFAISSCM",
+        "CFAISLTC",
+        "CFAISLMC",
+    ]
     report = {
         "columnHeaders": {"col": [{"type": "N", "value": each} for each in ids]},
         "metric": {"id": "CFACT", "format": "report"},
@@ -320,7 +338,11 @@ def test_published_answer_of_the_data_server_is_read_by_its_ids(tmp_path: Path) 
     assert (everywhere["size_min_bytes"], everywhere["size_max_bytes"]) == (19 * M, 30 * M)
     assert (everywhere.get("system_id"), everywhere.get("sync_requests")) == (None, None)
     assert (of_system["system_id"], of_system["sync_requests"]) == ("SY21", 0)
-    assert (other["xcf_structure"], other["size_bytes"], other["elements_total"]) == ("YDS6_SCA", 32 * M, 31011)
+    assert (other["xcf_structure"], other["size_bytes"], other["elements_total"]) == (
+        "YDS6_SCA",
+        32 * M,
+        31011,
+    )
 
 
 def test_size_that_is_no_number_is_reported_by_its_column(tmp_path: Path) -> None:
