@@ -622,7 +622,8 @@ def test_service_returns_the_text_of_the_command_line_byte_for_byte(
         ran = plan(document, tmp_path, "--output", output)
 
         assert response.status_code == 200, response.text
-        assert response.headers["content-type"].split(";")[0] == "text/plain"
+        media_type = "application/xml" if output == "workflow" else "text/plain"
+        assert response.headers["content-type"].split(";")[0] == media_type
         assert re.search(r'attachment; ?filename="?[\w.@-]+"?', response.headers["content-disposition"])
         assert response.content == ran.out.encode()
 

@@ -92,7 +92,7 @@ class Site:
             "cfplan_structures_document": str(self.folder / "plan.json"),
             "cfplan_structures_plan": "",
             "cfplan_structures_backup_file": "",
-            "cfplan_structures_policy": "PROD02",
+            "cfplan_structures_policy": "PROD$2",
             "cfplan_structures_job_card": ["//CFRMPOL  JOB (ACCT),'CFRM POLICY',CLASS=A,MSGCLASS=H,", "//             NOTIFY=&SYSUID"],
             "cfplan_structures_rebuild_check_seconds": 0,
             "cfplan_structures_accepted_findings": ["POLICY_REMARK_SWALLOWS"],
@@ -159,7 +159,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 ALL = {
-    "cfplan_structures_activate": "PROD02",
+    "cfplan_structures_activate": "PROD$2",
     "cfplan_structures_reallocate": True,
     "cfplan_structures_plan": "SQ03",
 }
@@ -184,24 +184,24 @@ def test_second_run_changes_nothing(site: Site) -> None:
     assert SECRET not in first.out + first.err
     state = site.state
     # By default the policy is defined, and neither activated nor reallocated.
-    assert (state["active"], state["defined"], setxcf(state)) == ("PROD01", ["PROD02"], [])
+    assert (state["active"], state["defined"], setxcf(state)) == ("PROD01", ["PROD$2"], [])
     for each in evaluate(read_object(document())).structures:
-        assert f"NAME({each.cfrm_name})" in state["policies"]["PROD02"]
-        assert str(each.sizes.size_bytes // 1024) in state["policies"]["PROD02"]
-    assert "DSNDB0P_LOCK1" in state["policies"]["PROD02"]
+        assert f"NAME({each.cfrm_name})" in state["policies"]["PROD$2"]
+        assert str(each.sizes.size_bytes // 1024) in state["policies"]["PROD$2"]
+    assert "DSNDB0P_LOCK1" in state["policies"]["PROD$2"]
     assert state["policies"]["PROD01"] == ACTIVE, "the policy that was active can be started again"
     report = (site.folder / "before.txt").read_text(encoding="utf-8")
     assert "POLICY NAME(PROD01" in report
-    assert "PROD02" not in report
+    assert "PROD$2" not in report
     assert state["data_sets"] == {"SYS1.CFRM.BACKUP": report}
 
     second = site.run(**ALL)
     assert second.code == 0, second.out + second.err
     assert second.changed == 3  # the stored plan, the activation, the reallocation
     state = site.state
-    assert (state["active"], state["defined"]) == ("PROD02", ["PROD02"])
+    assert (state["active"], state["defined"]) == ("PROD$2", ["PROD$2"])
     commands = state["commands"]
-    assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD02", "SETXCF START,REALLOCATE"]
+    assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2", "SETXCF START,REALLOCATE"]
     assert commands.index("D XCF,REALLOCATE,TEST") == commands.index("SETXCF START,REALLOCATE") - 1
 
     third = site.run(**ALL)
@@ -217,8 +217,8 @@ def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
     played = site.run("--check", **ALL, cfplan_structures_backup_file=str(site.folder / "before.txt"))
     assert played.code == 0, played.out + played.err
     assert played.changed == 2
-    assert "PROD02 would be defined" in played.text
-    assert "PROD02 would be activated instead of PROD01" in played.text
+    assert "PROD$2 would be defined" in played.text
+    assert "PROD$2 would be activated instead of PROD01" in played.text
     assert re.search(
         r"\+ +(?:STRUCTURE NAME\(SQ03APPLICATION1\) )?SIZE\(838656\)|\+.*SIZE\(838656\)", played.out
     )
@@ -230,10 +230,10 @@ def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
 
 @pytest.mark.soak
 def test_policy_of_the_new_name_with_other_statements_is_kept(site: Site) -> None:
-    site.set(policies={**site.state["policies"], "PROD02": ACTIVE})
+    site.set(policies={**site.state["policies"], "PROD$2": ACTIVE})
     stopped = site.run(**ALL)
     assert stopped.code != 0
-    assert "There is a policy PROD02 with other statements" in stopped.text
+    assert "There is a policy PROD$2 with other statements" in stopped.text
     assert (site.state["defined"], setxcf(site.state)) == ([], [])
 
 
@@ -270,7 +270,7 @@ def test_exceptions_of_the_test_stop_before_reallocate(site: Site) -> None:
     stopped = site.run(**ALL)
     assert stopped.code != 0
     assert "D XCF,REALLOCATE,TEST reports errors or exceptions for SQ03APPLICATION1" in stopped.text
-    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD02"]
+    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2"]
 
 
 def test_activation_of_another_policy_is_refused(site: Site) -> None:
