@@ -20,13 +20,13 @@ import numpy as np
 from bench.outage_world import ELEMENT, HEADER, LARGEST, LONGEST, OFFLOADED, HourRecord, OutageWorld
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
-from planner_core.whatif.survival import (
+from planner_core.whatif.survival import survival
+from planner_core.whatif.survival_answer import (
     MeasuredGrowth,
     MeasuredHour,
     MeasuredUsage,
     SurvivalCurve,
     SurvivalQuestion,
-    survival,
 )
 
 BANDS = 10

@@ -16,7 +16,8 @@ from planner_core.sizing.placement import At
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
 from planner_core.whatif.loss import LossAnswer, losses_of
-from planner_core.whatif.survival import Measurements, Survival, SurvivalQuestion, survival
+from planner_core.whatif.survival import survival
+from planner_core.whatif.survival_answer import Measurements, Survival, SurvivalQuestion
 
 if TYPE_CHECKING:
     from app.database.engine import Database

@@ -26,7 +26,7 @@ from planner_core.whatif.filling_up import FillingUp, Outage, fill_up
 from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 from planner_core.whatif.loss import LossAnswer, LossQuestion
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, recovery
-from planner_core.whatif.survival import Survival, SurvivalQuestion, no_measurements
+from planner_core.whatif.survival_answer import Survival, SurvivalQuestion, no_measurements
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 from planner_core.wire import Answer
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
     from planner_core.errors import OutputRefused, PlanRefused
     from planner_core.whatif.loss import LossAnswer, LossQuestion
-    from planner_core.whatif.survival import Survival, SurvivalQuestion
+    from planner_core.whatif.survival_answer import Survival, SurvivalQuestion
 
 
 def add_whatif(whatif: argparse.ArgumentParser) -> None:

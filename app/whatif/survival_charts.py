@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.web.axes import Linear
 from app.web.charts import Band, Chart, Line, Mark, Origin
-from planner_core.whatif.survival import Survival, SurvivalCurve, percent
+from planner_core.whatif.survival_answer import Survival, SurvivalCurve, percent
 
 _FULL = 100
 _MINUTES = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880)

@@ -24,7 +24,7 @@ from app.whatif.survival_usage import measurements_for
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
-from planner_core.whatif.survival import Survival, SurvivalQuestion, percent
+from planner_core.whatif.survival_answer import Survival, SurvivalQuestion, percent
 
 router = APIRouter(include_in_schema=False)
 FIELDS = question_fields(SurvivalQuestion)

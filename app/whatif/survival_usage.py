@@ -12,7 +12,7 @@ from app.errors import NotFound
 from app.forecasts.service import growth_of
 from app.usage import repository, service
 from planner_core.sizing.structure_size import model_constant
-from planner_core.whatif.survival import (
+from planner_core.whatif.survival_answer import (
     MeasuredGrowth,
     MeasuredHour,
     MeasuredUsage,

@@ -236,10 +236,13 @@ OF_THEIR_OWN = {
     ("depth_events/readers/code_pages.py", 1_164): "the name of a code page",
     ("depth_events/readers/pcf.py", 10_000): "microseconds of a hundredth of a second",
     ("depth_events/reading.py", 50_000): "the most events that are read at once: ours",
+    ("texts/structure_rows.py", 10_000): "the most rows of a table: ours",
+    ("texts/zosmf/workflow.py", 10_000): "the most lines of a job: of the schema of workflows",
     ("texts/sizing_answers.py", 10_000): "the most rows of a file: ours",
     ("whatif/changes.py", 512): "the most structures of a scenario: ours, more than a group has",
     ("whatif/growth.py", 50_000): "the most queues of a question with depths: ours",
-    ("whatif/survival.py", 90): "a probability of survival, in percent",
+    ("whatif/survival.py", 90): "an interval, in percent",
+    ("whatif/survival_answer.py", 90): "a probability of survival, in percent",
 }
 """Numbers that are also in a table but have another meaning here."""
 

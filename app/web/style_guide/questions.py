@@ -36,7 +36,7 @@ from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import Outage, fill_structure
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
-from planner_core.whatif.survival import Survival, SurvivalQuestion, no_measurements
+from planner_core.whatif.survival_answer import Survival, SurvivalQuestion, no_measurements
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 
 STRUCTURE = "MYDATA"

@@ -43,8 +43,8 @@ LIST_KEYWORDS: Final = frozenset({"PREFLIST", "EXCLLIST", "DUPLEX"})
 NUMBER_KEYWORDS: Final = frozenset(
     {"FULLTHRESHOLD", "REBUILDPERCENT", "RECPRTY", "SUBNOTIFYDELAY", "LISTNOTIFYDELAY", "KEYRNOTIFYDELAY"}
 )
-MOST_STRUCTURES: Final = 4096
-"""More than any CFRM couple data set holds (docs/explanation/assumptions.md)."""
+MOST_STRUCTURES: Final = 4_095
+"""The structure identifiers of a coupling facility at the highest known level; no couple data set holds more structures."""
 _NAME = re.compile(r"[A-Z$@#][A-Z0-9$@#_]{0,15}", re.ASCII)
 _POLICY_NAME = re.compile(r"[A-Z][A-Z0-9]{0,7}", re.ASCII)
 _WORD = re.compile(r"[A-Z0-9$@#_.*-]{1,40}", re.ASCII)

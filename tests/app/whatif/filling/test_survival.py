@@ -17,7 +17,8 @@ from app.settings import Settings
 from app.usage import repository
 from app.whatif.survival_usage import measurements_in
 from planner_core.document.reading import read_object
-from planner_core.whatif.survival import MeasuredGrowth, SurvivalQuestion, survival
+from planner_core.whatif.survival import survival
+from planner_core.whatif.survival_answer import MeasuredGrowth, SurvivalQuestion
 from tests.app.fits.support import MADE_ON, forecast_json, store_night
 from tests.app.usage.support import MONDAY, queue_hour, store
 from tests.app.web.pages.html import read

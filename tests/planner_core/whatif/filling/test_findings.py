@@ -13,7 +13,8 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.texts.smds_job import smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.recovery import RecoveryQuestion, recovery
-from planner_core.whatif.survival import MeasuredGrowth, SurvivalQuestion, survival
+from planner_core.whatif.survival import survival
+from planner_core.whatif.survival_answer import MeasuredGrowth, SurvivalQuestion
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.planner_core.whatif.filling.plans import Document, queue, structure
 from tests.planner_core.whatif.filling.test_survival import MONDAY, measured

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from planner_core.errors import InputInvalid
 from planner_core.sizing.offload import Rule, default_rules
 from planner_core.whatif.filling_up import Outage, fill_up
-from planner_core.whatif.survival import (
+from planner_core.whatif.survival import survival
+from planner_core.whatif.survival_answer import (
     MeasuredGrowth,
     MeasuredHour,
     MeasuredUsage,
@@ -25,7 +26,6 @@ from planner_core.whatif.survival import (
     SurvivalQuestion,
     SurvivedOutage,
     percent,
-    survival,
 )
 from planner_core.whatif.survival_model import (
     Growing,
