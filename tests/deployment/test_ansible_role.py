@@ -138,8 +138,15 @@ class Played:
         return " ".join((self.out + self.err).split())
 
 
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve cfplan for all tests: only the main test stores a plan."""
+    with served(create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))) as url:
+        yield url
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, service: str) -> Site:
     folder = tmp_path / "work"
     folder.mkdir()
     structures = {
@@ -153,17 +160,13 @@ def site(tmp_path: Path) -> Iterator[Site]:
         "pending_text": " POLICY CHANGE PENDING - CHANGE", "status_text": " STATUS: ALLOCATED",
     }  # fmt: skip
     (folder / "sysplex.json").write_text(json.dumps(state), encoding="utf-8")
-    with served(create_app(Settings(data_dir=tmp_path / "data"))) as url:
-        made = Site(folder, url)
-        made.plan(document())
-        yield made
+    made = Site(folder, service)
+    made.plan(document())
+    return made
 
 
-ALL = {
-    "cfplan_structures_activate": "PROD$2",
-    "cfplan_structures_reallocate": True,
-    "cfplan_structures_plan": "SQ03",
-}
+ALL = {"cfplan_structures_activate": "PROD$2", "cfplan_structures_reallocate": True}
+STORED = {**ALL, "cfplan_structures_plan": "SQ03"}
 
 
 STATE = ("policies", "active", "structures", "defined", "data_sets")
@@ -196,7 +199,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
     assert "PROD$2" not in report
     assert state["data_sets"] == {"SYS1.CFRM.BACKUP": report}
 
-    second = site.run(**ALL)
+    second = site.run(**STORED)
     assert second.code == 0, second.out + second.err
     assert second.changed == 3  # the stored plan, the activation, the reallocation
     state = site.state
@@ -205,7 +208,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
     assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2", "SETXCF START,REALLOCATE"]
     assert commands.index("D XCF,REALLOCATE,TEST") == commands.index("SETXCF START,REALLOCATE") - 1
 
-    third = site.run(**ALL)
+    third = site.run(**STORED)
     assert third.code == 0, third.out + third.err
     assert third.changed == 0
     after = site.state
@@ -215,7 +218,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
 
 def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
     before = site.state
-    played = site.run("--check", **ALL, cfplan_structures_backup_file=str(site.folder / "before.txt"))
+    played = site.run("--check", **STORED, cfplan_structures_backup_file=str(site.folder / "before.txt"))
     assert played.code == 0, played.out + played.err
     assert played.changed == 2
     assert "PROD$2 would be defined" in played.text
