@@ -63,7 +63,7 @@ from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.tables import source as _source
 from planner_core.texts.outputs import render_output
-from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
+from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST, REBUILD, activate_command
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 from planner_core.wire import Answer, Hidden
 
@@ -239,7 +239,7 @@ class Comparison(Answer):
 
 
 def _is_rebuild(step: CommandStep) -> bool:
-    return step.command.startswith("SETXCF START,REBUILD,STRNAME=")
+    return step.command.startswith(REBUILD)
 
 
 _ASSUMPTIONS: Final = (
@@ -595,7 +595,7 @@ def _policy(
     parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
     parts += _of_duplexing([each for each in changed if each not in held])
     yield CommandStep(
-        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else NOW, " ".join(parts),
+        "setxcf", activate_command(name), None, _PENDING if waiting else NOW, " ".join(parts),
         Basis.PUBLISHED, _source("zos_update_cds"),
     )  # fmt: skip
 
@@ -646,7 +646,7 @@ def _policy_at_last(
         "duplexing does not start."
     )
     yield CommandStep(
-        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
+        "setxcf", activate_command(name), None, NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
     )  # fmt: skip
 
 
@@ -746,9 +746,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
         f"its PREFLIST needs room for the second copy.{_shrinking(each)}"
     )
     source = _source("zos_rebuild_policy")
-    yield CommandStep(
-        "setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, NOW, why, Basis.PUBLISHED, source
-    )
+    yield CommandStep("setxcf", f"{REBUILD}{name}", name, NOW, why, Basis.PUBLISHED, source)
     # With ALLOWED, only an operator starts duplexing; with ENABLED, the system does.
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."

@@ -138,8 +138,15 @@ class Played:
         return " ".join((self.out + self.err).split())
 
 
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve cfplan for all tests: only the main test stores a plan."""
+    with served(create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))) as url:
+        yield url
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, service: str) -> Site:
     folder = tmp_path / "work"
     folder.mkdir()
     structures = {
@@ -150,19 +157,16 @@ def site(tmp_path: Path) -> Iterator[Site]:
         "active": "PROD01", "started": "11/02/2026 10:00:00", "updated": "11/02/2026 09:15:02",
         "policies": {"OLD": ACTIVE, "PROD01": ACTIVE}, "structures": structures, "jobs": [], "commands": [], "defined": [],
         "data_sets": {}, "exceptions": [], "fails": False,
+        "pending_text": " POLICY CHANGE PENDING - CHANGE", "status_text": " STATUS: ALLOCATED",
     }  # fmt: skip
     (folder / "sysplex.json").write_text(json.dumps(state), encoding="utf-8")
-    with served(create_app(Settings(data_dir=tmp_path / "data"))) as url:
-        made = Site(folder, url)
-        made.plan(document())
-        yield made
+    made = Site(folder, service)
+    made.plan(document())
+    return made
 
 
-ALL = {
-    "cfplan_structures_activate": "PROD$2",
-    "cfplan_structures_reallocate": True,
-    "cfplan_structures_plan": "SQ03",
-}
+ALL = {"cfplan_structures_activate": "PROD$2", "cfplan_structures_reallocate": True}
+STORED = {**ALL, "cfplan_structures_plan": "SQ03"}
 
 
 STATE = ("policies", "active", "structures", "defined", "data_sets")
@@ -195,7 +199,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
     assert "PROD$2" not in report
     assert state["data_sets"] == {"SYS1.CFRM.BACKUP": report}
 
-    second = site.run(**ALL)
+    second = site.run(**STORED)
     assert second.code == 0, second.out + second.err
     assert second.changed == 3  # the stored plan, the activation, the reallocation
     state = site.state
@@ -204,7 +208,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
     assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2", "SETXCF START,REALLOCATE"]
     assert commands.index("D XCF,REALLOCATE,TEST") == commands.index("SETXCF START,REALLOCATE") - 1
 
-    third = site.run(**ALL)
+    third = site.run(**STORED)
     assert third.code == 0, third.out + third.err
     assert third.changed == 0
     after = site.state
@@ -214,7 +218,7 @@ def test_second_run_changes_nothing(site: Site) -> None:
 
 def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
     before = site.state
-    played = site.run("--check", **ALL, cfplan_structures_backup_file=str(site.folder / "before.txt"))
+    played = site.run("--check", **STORED, cfplan_structures_backup_file=str(site.folder / "before.txt"))
     assert played.code == 0, played.out + played.err
     assert played.changed == 2
     assert "PROD$2 would be defined" in played.text
@@ -263,6 +267,33 @@ def test_failed_job_stops_before_the_activation(site: Site) -> None:
     assert "did not end with return code 0: CC 0012" in stopped.text
     assert "THE COUPLE DATA SET IS NOT AVAILABLE" in stopped.text
     assert setxcf(site.state) == []
+
+
+def test_unknown_wording_of_a_pending_change_stops_before_reallocate(site: Site) -> None:
+    site.set(pending_text=" NEW SIZES WAIT FOR A REBUILD")
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "It is not known whether a policy change is pending for SQ03APPLICATION1" in stopped.text
+    assert "Policy PROD$2 is active. REALLOCATE was not issued." in stopped.text
+    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2"]
+
+
+def test_display_of_unknown_form_stops_before_the_activation(site: Site) -> None:
+    """The variable accepts unknown times, and nothing else."""
+    site.set(status_text=" IN USE", updated="yesterday")
+    stopped = site.run(**ALL, cfplan_structures_accept_unknown_times=True)
+    assert stopped.code != 0
+    assert "does not know the form of D XCF,STR for SQ03APPLICATION1" in stopped.text
+    assert "The policy was not activated." in stopped.text
+    assert (site.state["defined"], setxcf(site.state)) == (["PROD$2"], [])
+
+
+def test_unreadable_times_of_the_active_policy_stop_before_the_job(site: Site) -> None:
+    site.set(updated="yesterday")
+    stopped = site.run(**ALL)
+    assert stopped.code != 0
+    assert "has no STARTED and LAST UPDATED that the role can read" in stopped.text
+    assert (site.state["jobs"], setxcf(site.state)) == ([], [])
 
 
 def test_exceptions_of_the_test_stop_before_reallocate(site: Site) -> None:
@@ -374,6 +405,38 @@ def test_active_policy_that_changed_after_its_start_is_reported(filters: ModuleT
     assert filters.active_policy(lines) == {"name": "PROD01", "changed_after_start": False}
     lines[2] = "LAST UPDATED: 11/03/2026 08:00:00"
     assert filters.active_policy(lines)["changed_after_start"] is True
+    lines[2] = "LAST UPDATED: 2026-11-03 08.00"
+    assert filters.active_policy(lines)["changed_after_start"] is None
+    assert filters.active_policy(lines[:1])["changed_after_start"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("STRNAME: A\n STATUS: ALLOCATED\n", "no"),
+        ("STRNAME: A\n STATUS: NOT ALLOCATED\n", "no"),
+        ("STRNAME: A\n STATUS: ALLOCATED\n POLICY CHANGE PENDING - CHANGE\n", "yes"),
+        ("STRNAME: A\n PENDING POLICY INFORMATION:\n", "yes"),
+        ("STRNAME: A\n STATUS: ALLOCATED\n CHANGE IS PENDING\n", "unknown"),
+        ("STRNAME: A\n IN USE\n", "unknown"),
+        ("STRNAME: B\n STATUS: ALLOCATED\n", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_pending_change_in_a_display_without_known_lines_is_unknown(
+    filters: ModuleType, text: str, answer: str
+) -> None:
+    assert filters.pending_change(text, "A") == answer
+
+
+def test_resized_structure_without_a_pending_change_is_unknown(filters: ModuleType) -> None:
+    displays = [
+        {"item": "A", "stdout": "STRNAME: A STATUS: ALLOCATED"},
+        {"item": "B", "stdout": "STRNAME: B STATUS: NOT ALLOCATED"},
+        {"item": "C", "stdout": "STRNAME: C STATUS: ALLOCATED POLICY CHANGE PENDING"},
+    ]
+    assert filters.pending_changes(displays) == {"yes": ["C"], "no": ["A", "B"], "unknown": []}
+    assert filters.pending_changes(displays, ["A", "B", "C"]) == {"yes": ["C"], "no": ["B"], "unknown": ["A"]}
 
 
 def test_active_policy_that_is_not_named_is_an_error(filters: ModuleType) -> None:

@@ -17,7 +17,13 @@ from planner_core.document.model import Structure
 from planner_core.names import mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST, alter_command
+from planner_core.texts.xcf.setxcf import (
+    REALLOCATE,
+    REALLOCATE_TEST,
+    alter_command,
+    display_command,
+    rebuild_command,
+)
 from planner_core.units import bytes_to_kib_ceil, format_mib
 from planner_core.whatif.recovery import Recovery, StructureRecovery, recovery_of
 
@@ -82,7 +88,7 @@ def _sizes(structure: StructureResult) -> Iterator[str]:
 
 def _look(structure: StructureResult) -> Iterator[str]:
     yield "Look:"
-    yield f"  D XCF,STR,STRNAME={structure.cfrm_name}"
+    yield f"  {display_command(structure)}"
     yield "     (compare entries and elements in use with their totals: either can fill it)"
     yield f"  DISPLAY CFSTATUS({structure.name}) ALL"
 
@@ -102,7 +108,7 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
 
 def _rebuild(structure: StructureResult) -> Iterator[str]:
     """Yield the lines on how a larger SIZE takes effect: for one structure, or for the whole sysplex after a test."""
-    yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
+    yield f"     {rebuild_command(structure)}"
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
     # IBM's playbook for changes of a CFRM policy lists the test before the command.

@@ -34,9 +34,13 @@ def display_command(structure: StructureResult) -> str:
     return f"D XCF,STR,STRNAME={structure.cfrm_name}"
 
 
+REBUILD: Final = "SETXCF START,REBUILD,STRNAME="
+"""The command that rebuilds a structure, without its name."""
+
+
 def rebuild_command(structure: StructureResult) -> str:
     """Return the command that rebuilds a structure."""
-    return f"SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
+    return f"{REBUILD}{structure.cfrm_name}"
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:

@@ -5,8 +5,8 @@ They run on the control node, which need not have cfplan: they use the standard 
 Sources: the headings of the report (a line with 1ADMINISTRATIVE, a line with +____) and the lines DEFINE POLICY NAME(...),
 POLICY CHANGE PENDING, REALLOCATE TEST RESULTED IN THE FOLLOWING, STRUCTURE(S) WITH AN ERROR/EXCEPTION CONDITION and
 STRUCTURE(S) WITH A WARNING CONDITION: IBM's playbooks for CFRM policy changes (IBM/ibm_zos_zosmf). POLNAME, STARTED and
-LAST UPDATED in the response to D XCF,POLICY, and the numbers in front of the headings of the test: from memory. Text that
-is not understood is an error, so that the role stops.
+LAST UPDATED in the response to D XCF,POLICY, STRNAME and STATUS in the response to D XCF,STR, and the numbers in front of
+the headings of the test: from memory. Text that is not understood is an error, so that the role stops.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ _FIELD = r"\b{}\s*:\s*(\S+(?:\s+[0-9]{{2}}[:.][0-9]{{2}}[:.][0-9]{{2}})?)"
 _TESTED = "REALLOCATE TEST RESULTED IN THE FOLLOWING"
 _EXCEPTIONS = re.compile(r"(?:\b([0-9]+)\s+)?STRUCTURE\(S\) WITH AN ERROR/EXCEPTION CONDITION")
 _WARNINGS = re.compile(r"STRUCTURE\(S\) WITH A WARNING CONDITION")
+_PENDING_CHANGE = re.compile(r"\bPOLICY\s+CHANGE\s+PENDING\b|\bPENDING\s+POLICY\s+INFORMATION\b")
+_ALLOCATION = re.compile(r"\bSTATUS\s*:\s*(?:NOT\s+)?ALLOCATED\b")
+_ALLOCATED = re.compile(r"\bSTATUS\s*:\s*ALLOCATED\b")
 _STRNAME = re.compile(r"\bSTRNAME\s*:\s*([A-Z0-9$#@_]+)")
 
 
@@ -96,6 +99,8 @@ def other_statements(policy: str, structures: list[str]) -> list[str]:
 def active_policy(response: list[str]) -> dict[str, Any]:
     """Return the active policy in the response to D XCF,POLICY,TYPE=CFRM: its name, and whether it changed after its start.
 
+    `changed_after_start` is None if one of the two times is missing or unreadable.
+
     Raises:
         ValueError: The response names no policy.
     """
@@ -109,7 +114,7 @@ def active_policy(response: list[str]) -> dict[str, Any]:
             "The response to D XCF,POLICY,TYPE=CFRM names no active policy: " + " / ".join(response)
         )
     started, updated = _time(fields["STARTED"]), _time(fields["LAST UPDATED"])
-    changed = started is not None and updated is not None and updated > started
+    changed = None if started is None or updated is None else updated > started
     return {"name": fields["POLNAME"], "changed_after_start": changed}
 
 
@@ -136,6 +141,42 @@ def reallocate_test(response: list[str]) -> dict[str, Any]:
     return {"is_report": True, "exceptions": names}
 
 
+def pending_change(response: str, name: str) -> str:
+    """Return whether a structure has a pending policy change, in the response to D XCF,STR,STRNAME=: yes, no or unknown.
+
+    The answer is no only if the display is of this structure, states whether it is allocated, and has no other mention of
+    anything pending.
+    """
+    if name not in _STRNAME.findall(response):
+        return "unknown"
+    if _PENDING_CHANGE.search(response):
+        return "yes"
+    if _ALLOCATION.search(response) is None or "PENDING" in response:
+        return "unknown"
+    return "no"
+
+
+def pending_changes(displays: list[dict[str, Any]], resized: list[str] | None = None) -> dict[str, list[str]]:
+    """Return the names of structures by the answer of `pending_change`, for the results of a loop over their names.
+
+    An allocated structure of `resized` keeps its sizes until it is rebuilt: without a pending change, the display has a
+    wording that is not known.
+    """
+    found: dict[str, list[str]] = {"yes": [], "no": [], "unknown": []}
+    for each in displays:
+        name, text = each["item"], str(each.get("stdout", ""))
+        answer = pending_change(text, name)
+        if answer == "no" and name in (resized or []) and _ALLOCATED.search(text):
+            answer = "unknown"
+        found[answer].append(name)
+    return found
+
+
+def structure_names(policy: str) -> list[str]:
+    """Return the names of the structures in a policy."""
+    return _NAME.findall(_REMARK.sub(" ", policy))
+
+
 def operator_command(text: str) -> str:
     r"""Return a command with a backslash in front of $ and &, as zos_operator requires."""
     return re.sub(r"([$&])", r"\\\1", text)
@@ -158,5 +199,8 @@ class FilterModule:
             "cfplan_other_statements": other_statements,
             "cfplan_active_policy": active_policy,
             "cfplan_reallocate_test": reallocate_test,
+            "cfplan_pending_change": pending_change,
+            "cfplan_pending_changes": pending_changes,
+            "cfplan_structure_names": structure_names,
             "cfplan_operator_command": operator_command,
         }

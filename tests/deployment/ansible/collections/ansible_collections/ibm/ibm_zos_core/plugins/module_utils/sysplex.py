@@ -1,4 +1,7 @@
-"""A sysplex as a JSON file: policies in the couple data set, the active one, allocated structures, jobs, commands."""
+"""A sysplex as a JSON file: policies in the couple data set, the active one, allocated structures, jobs, commands.
+
+The texts of the displays are from memory: IXC364I, the layout of IXC360I, and IXC347I apart from its headings.
+"""
 
 from __future__ import annotations
 
@@ -143,12 +146,12 @@ def _display(state: dict[str, Any], name: str) -> list[str]:
     if now is None:
         return ["IXC360I  10.18.08  DISPLAY XCF", f"STRNAME: {name}", " STATUS: NOT ALLOCATED"]
     pending = (
-        [" POLICY CHANGE PENDING - CHANGE"]
+        [state["pending_text"]]
         if (now["SIZE"], now["INITSIZE"]) != (policy["SIZE"], policy["INITSIZE"])
         else []
     )
     return [
-        "IXC360I  10.18.08  DISPLAY XCF", f"STRNAME: {name}", " STATUS: ALLOCATED", *pending,
+        "IXC360I  10.18.08  DISPLAY XCF", f"STRNAME: {name}", state["status_text"], *pending,
         " ACTIVE STRUCTURE", " ----------------", "  ALLOCATION TIME: 03/14/2026 09:12:44",
         f"  ACTUAL SIZE            : {now['INITSIZE']} K", " SPACE USAGE    IN-USE        TOTAL     %",
         "  ENTRIES:         120        91000     0", "  ELEMENTS:        540       546000     0",
