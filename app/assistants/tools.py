@@ -266,6 +266,7 @@ def lint_text(question: LintRequest) -> CheckedText:
         cfcc_level=question.cfcc_level,
         queue_managers=question.queue_managers,
         qsg=question.qsg,
+        size_unit=question.size_unit,
     )
     shown: tuple[LineFinding, ...] = found.findings[:MOST_FINDINGS]
     return CheckedText(

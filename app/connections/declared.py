@@ -34,6 +34,7 @@ from pydantic_core import ErrorDetails
 from app.connections.errors import ConnectionsInvalid, ConnectionUnknown
 from app.settings import Settings, is_secure_address
 from app.texts.yaml_reader import NotYaml, read_yaml
+from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.units import MIB
 
 SETTING: Final = "CFPLAN_CONNECTIONS_FILE"
@@ -42,7 +43,6 @@ MOST_CONNECTIONS: Final = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _POLICY = re.compile(r"[A-Z][A-Z0-9]{0,7}")
-SizeUnit: TypeAlias = Literal["B", "K", "M", "G"]
 NOT_VERIFIED: Final = "not yet verified against a real system"
 
 

@@ -41,7 +41,11 @@ def lint(body: DocumentBody) -> Lint:
     """Check a CFRM policy, MQSC definitions or displays without a plan. Damaged texts are checked as well."""
     request = read_request(LintRequest, body)
     return service.checked(
-        request.text, cfcc_level=request.cfcc_level, queue_managers=request.queue_managers, qsg=request.qsg
+        request.text,
+        cfcc_level=request.cfcc_level,
+        queue_managers=request.queue_managers,
+        qsg=request.qsg,
+        size_unit=request.size_unit,
     )
 
 
@@ -69,6 +73,7 @@ def merged_policy(body: bytes, curves: Curves) -> tuple[MergedPolicy, str]:
         unstated=request.unstated,
         policy_name=request.policy_name,
         current=texts_of(request.current or ()),
+        size_unit=request.size_unit,
     )
     return found, result.document.qsg
 
@@ -84,7 +89,10 @@ def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
     """Compare the running system with a plan; list the commands to change it, each with the time it takes effect."""
     request = read_request(DiffRequest, body)
     return service.compared(
-        plan_of(request.plan, curves), texts_of(request.current), unstated=request.unstated
+        plan_of(request.plan, curves),
+        texts_of(request.current),
+        unstated=request.unstated,
+        size_unit=request.size_unit,
     )
 
 
@@ -103,6 +111,7 @@ def plan_from_running(body: DocumentBody) -> PlanFromRunning:
         qsg=request.qsg,
         queue_managers=request.queue_managers,
         message_bytes=request.message_bytes,
+        size_unit=request.size_unit,
     )
 
 
@@ -116,4 +125,4 @@ def plan_from_running(body: DocumentBody) -> PlanFromRunning:
 def other_structures(body: DocumentBody) -> OtherStructuresFound:
     """Take structures that are not the group's from a policy or displays into a plan, to count them in its coupling facilities."""
     request = read_request(OtherStructuresRequest, body)
-    return service.with_others(request.plan, texts_of(request.current))
+    return service.with_others(request.plan, texts_of(request.current), size_unit=request.size_unit)

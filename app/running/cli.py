@@ -46,6 +46,7 @@ def add_lint(lint: argparse.ArgumentParser) -> None:
         help="queue managers DEFINED to the group, if known",
     )
     lint.add_argument("--qsg", metavar="NAME", help="the group, if no CSQ_ADMIN in the text names it")
+    _add_size_unit(lint)
     add_json(lint)
     add_fail_on(lint)
 
@@ -69,6 +70,7 @@ def add_merge(merge: argparse.ArgumentParser) -> None:
         help="D XCF,STR,STRNAME= of the structures: a smaller size is compared with the storage in use",
     )
     _add_unstated(merge)
+    _add_size_unit(merge)
     how = merge.add_mutually_exclusive_group()
     how.add_argument(
         "--json", action="store_true", help="print the answer as JSON: policy, changes, difference, findings"
@@ -88,6 +90,7 @@ def add_diff(diff: argparse.ArgumentParser) -> None:
         help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in any order",
     )
     _add_unstated(diff)
+    _add_size_unit(diff)
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
     add_fail_on(diff)
 
@@ -111,6 +114,7 @@ def add_from_running(made: argparse.ArgumentParser) -> None:
         metavar="B",
         help="message size for all queues, in bytes or with a unit such as 2K, with MAXDEPTH as the backlog; without it, queues are left out",
     )
+    _add_size_unit(made)
     add_json(made, "print the answer as JSON: document, findings")
 
 
@@ -119,6 +123,7 @@ def add_other_structures(others: argparse.ArgumentParser) -> None:
     others.set_defaults(run=_other_structures)
     others.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
     others.add_argument("files", metavar="FILE", nargs="+", help="CFRM policy, or D XCF,STR,STRNAME=")
+    _add_size_unit(others)
     add_json(others, "print the answer as JSON: document, structures, findings")
 
 
@@ -127,6 +132,13 @@ def _add_unstated(command: argparse.ArgumentParser) -> None:
 
     about = f"{ABOUT_UNSTATED[:1].lower()}{ABOUT_UNSTATED[1:].removesuffix('.')}; default {DEFAULT_UNSTATED}"
     command.add_argument("--unstated", choices=tuple(UNSTATED), default=DEFAULT_UNSTATED, help=about)
+
+
+def _add_size_unit(command: argparse.ArgumentParser) -> None:
+    from planner_core.running.exported import ABOUT_SIZE_UNIT, SIZE_UNITS
+
+    about = f"{ABOUT_SIZE_UNIT[:1].lower()}{ABOUT_SIZE_UNIT[1:].partition('.')[0]}"
+    command.add_argument("--size-unit", choices=SIZE_UNITS, help=about)
 
 
 def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
@@ -169,6 +181,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         cfcc_level=arguments.cfcc,
         queue_managers=arguments.queue_managers,
         qsg=arguments.qsg,
+        size_unit=arguments.size_unit,
     )
     if arguments.json:
         write_json(found.as_json())
@@ -193,6 +206,7 @@ def _merge(arguments: argparse.Namespace) -> int:
             unstated=arguments.unstated,
             policy_name=arguments.policy_name,
             current=[read_text(name) for name in arguments.current],
+            size_unit=arguments.size_unit,
         )
     except (OutputRefused, PlanRefused) as refused:
         return _refused(refused, as_json=arguments.json)
@@ -215,7 +229,9 @@ def _diff(arguments: argparse.Namespace) -> int:
 
     try:
         texts = [read_text(name) for name in arguments.current]
-        found = compared(_result(arguments.plan), texts, unstated=arguments.unstated)
+        found = compared(
+            _result(arguments.plan), texts, unstated=arguments.unstated, size_unit=arguments.size_unit
+        )
     except (OutputRefused, PlanRefused) as refused:
         return _refused(refused, as_json=arguments.output == "json")
     if arguments.output == "json":
@@ -235,6 +251,7 @@ def _from_running(arguments: argparse.Namespace) -> int:
         qsg=arguments.qsg,
         queue_managers=arguments.queue_managers,
         message_bytes=arguments.message_bytes,
+        size_unit=arguments.size_unit,
     )
     if arguments.json:
         write_json(found.as_json())
@@ -249,7 +266,9 @@ def _other_structures(arguments: argparse.Namespace) -> int:
     from app.running.texts import read_text
 
     document = read_plan(arguments.plan).model_dump(mode="json", exclude_unset=True)
-    found = with_others(document, [read_text(name) for name in arguments.files])
+    found = with_others(
+        document, [read_text(name) for name in arguments.files], size_unit=arguments.size_unit
+    )
     if arguments.json:
         write_json(found.as_json())
     else:

@@ -49,9 +49,11 @@ from app.web.forms import FormField
 from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
+from planner_core.running.exported import SIZE_UNITS
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.merge import MergedPolicy, MergeRefused
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
+from planner_core.texts.cfrm.policy_json import SizeUnit
 
 router = APIRouter(include_in_schema=False)
 
@@ -226,6 +228,7 @@ def _lint(request: Request, given: RunningForm) -> Response:
             cfcc_level=given.whole("cfcc", 1, 99),
             queue_managers=given.whole("queue_managers", 1, 32),
             qsg=given.value("qsg") or None,
+            size_unit=_size_unit(given),
         )
     except InputInvalid as error:
         return _lint_page(request, given, wrong=_faults(error))
@@ -252,6 +255,7 @@ def _lint_page(
             "Defined to the group, if known.",
         ),
         _small(given, faults, "qsg", "Group", "name", "If no CSQ_ADMIN in the text names it."),
+        _size_unit_box(given, faults),
     )
     box = _large(
         "text",
@@ -305,6 +309,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
             unstated=_unstated(given),
             policy_name=given.value("policy_name") or None,
             current=given.texts("current", "current_files"),
+            size_unit=_size_unit(given),
         )
     except MergeRefused as refused:
         wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
@@ -358,6 +363,7 @@ def _merge_page(
     boxes = (
         _unstated_box(given, faults),
         _small(given, faults, "policy_name", "Name of the policy", "name", "If the text has several."),
+        _size_unit_box(given, faults),
     )  # fmt: skip
     is_kept = comes_back(text)
     box = _large(
@@ -366,7 +372,7 @@ def _merge_page(
         # Sent back by a form, this text would change without notice, so the file must be chosen again.
         text if is_kept else "",
         faults,
-        hint="Input of IXCMIAPU, with or without its job.",
+        hint="Input of IXCMIAPU, with or without its job, or JSON of z/OSMF.",
     )
     document = _document(given, faults)
     displays = _large(
@@ -413,7 +419,12 @@ def _running(request: Request, session: SessionDep, given: RunningForm) -> Respo
     try:
         given.check_files()
         result = result_of(session, choose(session, given), curves_of(request))
-        found = service.compared(result, given.texts("current", "current_files"), unstated=_unstated(given))
+        found = service.compared(
+            result,
+            given.texts("current", "current_files"),
+            unstated=_unstated(given),
+            size_unit=_size_unit(given),
+        )
     except PlannerError as error:
         return _running_page(request, session, given, wrong=_faults(error))
     return _running_page(request, session, given, shown=comparison_view(found))
@@ -430,7 +441,7 @@ def _running_page(
     faults = wrong or {}
     box = _current(given, faults)
     document = _document(given, faults)
-    boxes = (_unstated_box(given, faults),)
+    boxes = (_unstated_box(given, faults), _size_unit_box(given, faults))
     page = RunningPage(
         **_asked("Compare the running system with a plan", given, faults, (box, document, *boxes)),
         boxes=boxes,
@@ -466,6 +477,7 @@ def _from_running(request: Request, given: RunningForm) -> Response:
             qsg=given.value("qsg") or None,
             queue_managers=given.whole("queue_managers", 1, 32),
             message_bytes=given.message_bytes(),
+            size_unit=_size_unit(given),
         )
     except PlannerError as error:
         return _from_running_page(request, given, wrong=_faults(error))
@@ -505,6 +517,7 @@ def _from_running_page(
             "bytes",
             "Bytes, or a size such as 2K, for all queues. If empty, queues are left out.",
         ),
+        _size_unit_box(given, faults),
     )
     box = _current(given, faults)
     page = FromRunningPage(
@@ -564,6 +577,19 @@ def _unstated_box(given: RunningForm, faults: Mapping[str, str]) -> FormField:
     )  # fmt: skip
 
 
+def _size_unit(given: RunningForm) -> SizeUnit | None:
+    """Return the submitted unit of plain sizes in JSON, or None if none was chosen."""
+    return next((each for each in SIZE_UNITS if each == given.value("size_unit")), None)
+
+
+def _size_unit_box(given: RunningForm, faults: Mapping[str, str]) -> FormField:
+    return FormField(
+        "size_unit", "Unit of sizes in JSON", kind="choice", value=_size_unit(given) or "",
+        error=_sentence(faults.get("size_unit", "")), hint="Of plain numbers in a policy that z/OSMF exported.",
+        options=(("", "Not stated"), *((each, each) for each in SIZE_UNITS)),
+    )  # fmt: skip
+
+
 def _small(
     given: RunningForm,
     faults: Mapping[str, str],
@@ -598,7 +624,7 @@ def _document(given: RunningForm, faults: Mapping[str, str]) -> FormField:
 
 def _current(given: RunningForm, faults: Mapping[str, str]) -> FormField:
     hint = (
-        "CFRM policy, D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
+        "CFRM policy (also JSON of z/OSMF), D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
         "any order."
     )
     return _large("current", "Running system", given.typed.get("current", ""), faults, hint=hint)

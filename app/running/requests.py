@@ -16,17 +16,20 @@ from planner_core.document.reading import read_object
 from planner_core.document.types import MessageBytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.plan.result import PlanResult
+from planner_core.running.exported import ABOUT_SIZE_UNIT
 from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
+from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.wire import JsonObject, described_as
 
 Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
 Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
 UnstatedField = Annotated[Unstated, Field(description=ABOUT_UNSTATED)]
+SizeUnitField = Annotated[SizeUnit | None, Field(description=ABOUT_SIZE_UNIT)]
 PlanField = Annotated[JsonObject, described_as("PlanDocument"), Field(description="The plan document.")]
 Query = TypeVar("Query", bound=BaseModel)
 _MODEL = ConfigDict(extra="forbid", strict=True)
 _CURRENT = (
-    "CFRM policy (input or report of IXCMIAPU), D XCF,STR, D XCF,CF, D CF, DISPLAY GROUP, DISPLAY CFSTATUS, DISPLAY CFSTRUCT, "
+    "CFRM policy (input or report of IXCMIAPU, or JSON of z/OSMF), D XCF,STR, D XCF,CF, D CF, DISPLAY GROUP, DISPLAY CFSTATUS, DISPLAY CFSTRUCT, "
     "DISPLAY QLOCAL, DEFINE CFSTRUCT, DEFINE QLOCAL: one text or several, in any order."
 )
 
@@ -35,7 +38,12 @@ class LintRequest(BaseModel):
     """A text to check without a plan."""
 
     model_config = _MODEL
-    text: Annotated[Text, Field(description="CFRM policy, MQSC definitions, displays, or several of them.")]
+    text: Annotated[
+        Text,
+        Field(
+            description="CFRM policy, MQSC definitions, displays, or several of them; or a policy in JSON of z/OSMF."
+        ),
+    ]
     cfcc_level: Annotated[
         int | None,
         Field(ge=1, le=99, description="CFCC level of the coupling facilities, if known."),
@@ -50,6 +58,7 @@ class LintRequest(BaseModel):
             description="The group; if absent, the groups whose CSQ_ADMIN or CSQSYSAPPL the text names.",
         ),
     ] = None
+    size_unit: SizeUnitField = None
 
 
 class MergeRequest(BaseModel):
@@ -59,7 +68,9 @@ class MergeRequest(BaseModel):
     plan: PlanField
     policy: Annotated[
         Text,
-        Field(description="The complete current policy: the input of IXCMIAPU, with or without its job."),
+        Field(
+            description="The complete current policy: the input of IXCMIAPU, with or without its job, or JSON of z/OSMF."
+        ),
     ]
     unstated: UnstatedField = DEFAULT_UNSTATED
     policy_name: Annotated[
@@ -71,6 +82,7 @@ class MergeRequest(BaseModel):
             description="D XCF,STR,STRNAME= of the structures: a smaller size is compared with the storage in use."
         ),
     ] = None
+    size_unit: SizeUnitField = None
 
 
 class DiffRequest(BaseModel):
@@ -80,6 +92,7 @@ class DiffRequest(BaseModel):
     plan: PlanField
     current: Annotated[Texts, Field(description=_CURRENT)]
     unstated: UnstatedField = DEFAULT_UNSTATED
+    size_unit: SizeUnitField = None
 
 
 class FromRunningRequest(BaseModel):
@@ -98,6 +111,7 @@ class FromRunningRequest(BaseModel):
         MessageBytes | None,
         Field(description="Message size for all queues; if absent, queues are left out."),
     ] = None
+    size_unit: SizeUnitField = None
 
 
 class OtherStructuresRequest(BaseModel):
@@ -107,8 +121,11 @@ class OtherStructuresRequest(BaseModel):
     plan: PlanField
     current: Annotated[
         Texts,
-        Field(description="CFRM policy, D XCF,STR,STRNAME=, or both: one text or several, in any order."),
+        Field(
+            description="CFRM policy (also JSON of z/OSMF), D XCF,STR,STRNAME=, or both: one text or several, in any order."
+        ),
     ]
+    size_unit: SizeUnitField = None
 
 
 def read_request(model: type[Query], body: bytes) -> Query:

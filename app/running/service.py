@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.running.texts import invalid
 from planner_core import names
 from planner_core.errors import NameSyntax
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
+from planner_core.running.exported import ExportedPolicy, SizeUnitMissing, exported_at, is_exported
 from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import MergedPolicy, merge
 from planner_core.running.others import OtherStructuresFound, with_other_structures
 from planner_core.running.state import Running, read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
+from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.wire import JsonObject
 
 
@@ -32,11 +35,43 @@ def _group(qsg: str | None) -> str | None:
     return qsg
 
 
+def _exported(text: str, field: str, size_unit: SizeUnit | None) -> ExportedPolicy | None:
+    """Return a policy that z/OSMF exported as JSON, or None if the text is not JSON.
+
+    Raises:
+        InputInvalid: The text is not a policy in JSON, or the unit of its sizes is not stated.
+    """
+    if not is_exported(text):
+        return None
+    try:
+        return exported_at(text, field, size_unit)
+    except SizeUnitMissing as error:
+        invalid("/size_unit", str(error))
+
+
 def checked(
-    text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None, qsg: str | None = None
+    text: str,
+    *,
+    cfcc_level: int | None = None,
+    queue_managers: int | None = None,
+    qsg: str | None = None,
+    size_unit: SizeUnit | None = None,
 ) -> Lint:
-    """Check a text without a plan."""
-    return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers, qsg=_group(qsg))
+    """Check a text without a plan.
+
+    Raises:
+        InputInvalid: `qsg` is not a valid name, or a policy in JSON cannot be read.
+    """
+    exported = _exported(text, "/text", size_unit)
+    found = lint(
+        exported.text if exported else text,
+        cfcc_level=cfcc_level,
+        queue_managers=queue_managers,
+        qsg=_group(qsg),
+    )
+    if exported is None:
+        return found
+    return replace(found, findings=(*exported.findings, *exported.pointed(found.findings)))
 
 
 def merged(
@@ -46,24 +81,36 @@ def merged(
     unstated: Unstated = DEFAULT_UNSTATED,
     policy_name: str | None = None,
     current: Sequence[str] = (),
+    size_unit: SizeUnit | None = None,
 ) -> MergedPolicy:
     """Merge a plan into a policy; sizes that become smaller are compared with the displays in `current`.
 
     Raises:
-        InputInvalid: `current` describes no running system.
+        InputInvalid: `current` describes no running system, or a policy in JSON cannot be read.
     """
     # Displays are optional; without them, a smaller size cannot be compared with the storage in use.
-    running = read_current(current) if current else None
-    return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
+    running = read_current(current, size_unit=size_unit) if current else None
+    exported = _exported(policy, "/policy", size_unit)
+    text = exported.text if exported else policy
+    found = merge(text, result, unstated=unstated, policy_name=policy_name, running=running)
+    return replace(found, findings=(*exported.findings, *found.findings)) if exported else found
 
 
-def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
+def read_current(
+    texts: Sequence[str], *, field: str = "/current", size_unit: SizeUnit | None = None
+) -> Running:
     """Read the running system.
 
     Raises:
-        InputInvalid: The texts describe no running system.
+        InputInvalid: The texts describe no running system, or a policy in JSON cannot be read.
     """
-    running = read_running(texts)
+    exported = [
+        _exported(text, f"{field}/{number}" if len(texts) > 1 else field, size_unit)
+        for number, text in enumerate(texts)
+    ]
+    running = read_running([of.text if of else text for text, of in zip(texts, exported, strict=True)])
+    told = tuple(each for of in exported if of for each in of.findings)
+    running = replace(running, findings=(*told, *running.findings)) if told else running
     if running.is_empty:
         # The first unreadable line usually shows the cause: output of another command, or the wrong file.
         unread = next((each for each in running.findings if each.line), None)
@@ -76,20 +123,26 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
 
 
 def compared(
-    result: PlanResult, texts: Sequence[str], *, unstated: Unstated = DEFAULT_UNSTATED
+    result: PlanResult,
+    texts: Sequence[str],
+    *,
+    unstated: Unstated = DEFAULT_UNSTATED,
+    size_unit: SizeUnit | None = None,
 ) -> Comparison:
     """Compare a plan with the running system."""
-    return compare(result, read_current(texts), unstated=unstated)
+    return compare(result, read_current(texts, size_unit=size_unit), unstated=unstated)
 
 
-def with_others(document: JsonObject, texts: Sequence[str]) -> OtherStructuresFound:
+def with_others(
+    document: JsonObject, texts: Sequence[str], *, size_unit: SizeUnit | None = None
+) -> OtherStructuresFound:
     """Return a plan document with the structures of the texts that are not its group's.
 
     Raises:
         InputInvalid: The texts describe no running system.
         DocumentInvalid: The document is not valid.
     """
-    return with_other_structures(document, read_current(texts))
+    return with_other_structures(document, read_current(texts, size_unit=size_unit))
 
 
 def made(
@@ -98,6 +151,7 @@ def made(
     qsg: str | None = None,
     queue_managers: int | None = None,
     message_bytes: int | None = None,
+    size_unit: SizeUnit | None = None,
 ) -> PlanFromRunning:
     """Create a plan from the running system.
 
@@ -105,5 +159,5 @@ def made(
         InputInvalid: The texts describe no running system, or `qsg` is not a valid name.
     """
     group = _group(qsg)
-    running = read_current(texts)
+    running = read_current(texts, size_unit=size_unit)
     return plan_from(running, qsg=group, queue_managers=queue_managers, message_bytes=message_bytes)

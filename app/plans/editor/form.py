@@ -21,6 +21,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, PlannerError
 from planner_core.garbage import collection_paused
+from planner_core.running.exported import SizeUnitMissing, is_exported, read_exported
 from planner_core.running.others import other_entries
 from planner_core.running.state import read_running
 from planner_core.texts.queue_paste import PastedQueues, read_queues
@@ -613,13 +614,21 @@ def _import_others(typed: Typed) -> ChangedForm:
     kept = fields.OTHERS_PASTE
     try:
         qsg = names.qsg(typed.get("/qsg", "").strip())
-        entries, omitted = other_entries(read_running([typed[kept]]), qsg)
+        pasted = typed[kept]
+        exported = read_exported(pasted) if is_exported(pasted) else None
+        entries, omitted = other_entries(read_running([exported.text if exported else pasted]), qsg)
     except NameSyntax:
         why = "Enter the queue-sharing group first: its own structures are not imported."
         return ChangedForm(typed, "/qsg", (why,), has_remarks=True)
+    except SizeUnitMissing:
+        why = (
+            "The sizes of this policy in JSON have no unit, and z/OSMF does not state it. Use `cfplan other-structures` with "
+            "--size-unit, or paste the report of IXCMIAPU."
+        )
+        return ChangedForm(typed, kept, (why,), has_remarks=True)
     except PlannerError as error:
         return ChangedForm(typed, kept, (str(error),), has_remarks=True)
-    notes = [each.message for each in omitted]
+    notes = [each.message for each in (*(exported.findings if exported else ()), *omitted)]
     if not entries:
         why = "The pasted text has no structure of another owner with a size: paste a CFRM policy or D XCF,STR,STRNAME=."
         return ChangedForm(typed, kept, (why, *notes), has_remarks=True)

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from planner_core.texts.cfrm.render import listed, policy_bytes, policy_size
 from planner_core.units import parse_size
 from planner_core.wire import Answer, JsonObject
 
+SizeUnit: TypeAlias = Literal["B", "K", "M", "G"]
 FACILITIES, STRUCTURES = "cf", "structure"
 VERBS: Final[Mapping[str, str]] = {FACILITIES: "CF", STRUCTURES: "STRUCTURE"}
 DOCUMENTED: Final[Mapping[str, frozenset[str]]] = {
@@ -99,6 +100,11 @@ def is_policy_name(name: str) -> bool:
     return bool(_POLICY_NAME.fullmatch(name))
 
 
+def is_statement_name(name: str) -> bool:
+    """Return whether a name can be that of a coupling facility or a structure."""
+    return bool(_NAME.fullmatch(name))
+
+
 def find_policy(answer: object, name: str) -> JsonObject:
     """Return the policy in an answer of z/OSMF, after checking its shape.
 
@@ -152,7 +158,8 @@ def value_text(keyword: str, value: object, unit: str | None) -> str | None:
         unit: The unit of sizes that are plain numbers; None if unknown.
     """
     if isinstance(value, bool):
-        return "YES" if value else "NO"
+        is_flag = keyword not in SIZE_KEYWORDS | LIST_KEYWORDS | NUMBER_KEYWORDS
+        return ("YES" if value else "NO") if is_flag else None
     if isinstance(value, list) and keyword in LIST_KEYWORDS:
         words = [each.strip().upper() if isinstance(each, str) else "" for each in value]
         return ",".join(words) if words and all(map(_WORD.fullmatch, words)) else None
