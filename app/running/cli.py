@@ -135,10 +135,9 @@ def _add_unstated(command: argparse.ArgumentParser) -> None:
 
 
 def _add_size_unit(command: argparse.ArgumentParser) -> None:
-    from planner_core.running.exported import ABOUT_SIZE_UNIT, SIZE_UNITS
-
-    about = f"{ABOUT_SIZE_UNIT[:1].lower()}{ABOUT_SIZE_UNIT[1:].partition('.')[0]}"
-    command.add_argument("--size-unit", choices=SIZE_UNITS, help=about)
+    # The values of SizeUnit, written here because help loads no core.
+    about = "unit of sizes that are plain numbers in a policy that z/OSMF exported as JSON"
+    command.add_argument("--size-unit", choices=("B", "K", "M", "G"), help=about)
 
 
 def _code(findings: Sequence[LineFinding], fail_on: str) -> int:

@@ -30,7 +30,7 @@ _FORMULA: Final = ("'=", "'+", "'-", "'@")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CsvColumn:
     """A column of a table."""
 
     name: str
@@ -49,7 +49,7 @@ def delimiter_of(text: str) -> str:
 
 def read_rows(
     text: str,
-    columns: Sequence[Column],
+    columns: Sequence[CsvColumn],
     read: Callable[[Mapping[str, str], int], Item],
     *,
     most_rows: int,
@@ -104,7 +104,7 @@ def read_rows(
 
 
 def columns_of(
-    heading: Sequence[str], columns: Sequence[Column], *, line: int = 1, mapping: Mapping[str, str]
+    heading: Sequence[str], columns: Sequence[CsvColumn], *, line: int = 1, mapping: Mapping[str, str]
 ) -> list[str]:
     """Return the column of each heading, or `-` for ignored ones.
 

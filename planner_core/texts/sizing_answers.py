@@ -23,7 +23,7 @@ from planner_core.names import Role
 from planner_core.sizing.levels import listed
 from planner_core.sizing.sizing_points import Origin, SizingPoint, point_problems
 from planner_core.texts.console import LineProblem
-from planner_core.texts.csv_rows import SHOWN, Column, RowReader, read_rows
+from planner_core.texts.csv_rows import SHOWN, CsvColumn, RowReader, read_rows
 from planner_core.texts.mqsc.displays import CfStatus, read_mq
 from planner_core.texts.xcf.displays import (
     DisplayedAllocation,
@@ -55,18 +55,18 @@ _TOLERANCE: Final = Fraction(1, 100)
 
 
 COLUMNS: Final = (
-    Column("cfcc_level", "CFCC level that was sized for, 1 to 99", "26", is_required=True),
-    Column("structure_type", "`application`, `system` (CSQSYSAPPL) or `admin` (CSQ_ADMIN)", "application", is_required=True),
-    Column("ratio", "entry-to-element ratio, such as `1:6`", "1:6", is_required=True),
-    Column("size", "SIZE, the maximum size; a number without a unit is in K", "1048576", is_required=True),
-    Column("initsize", "INITSIZE, the size that holds the entries and elements, in K or with a unit", "524288", is_required=True),
-    Column("entries", "list entries that INITSIZE holds; may be empty if `elements` is not", "262144"),
-    Column("elements", "list elements that INITSIZE holds; may be empty if `entries` is not", "1572864"),
-    Column("origin", "`zosmf`, `sizer`, `ixlcsp`, `cfsizer` or `display`", "zosmf", is_required=True),
-    Column("release", f"release of the service or of z/OS, up to {LONGEST_RELEASE} characters", "z/OS 3.1"),
-    Column("measured_by", f"who ran the sizing, up to {LONGEST_PERSON} characters", "J. Doe"),
-    Column("measured_on", "the day, as YYYY-MM-DD", "2026-11-03"),
-    Column("structure", "name of the structure, for points from displays", ""),
+    CsvColumn("cfcc_level", "CFCC level that was sized for, 1 to 99", "26", is_required=True),
+    CsvColumn("structure_type", "`application`, `system` (CSQSYSAPPL) or `admin` (CSQ_ADMIN)", "application", is_required=True),
+    CsvColumn("ratio", "entry-to-element ratio, such as `1:6`", "1:6", is_required=True),
+    CsvColumn("size", "SIZE, the maximum size; a number without a unit is in K", "1048576", is_required=True),
+    CsvColumn("initsize", "INITSIZE, the size that holds the entries and elements, in K or with a unit", "524288", is_required=True),
+    CsvColumn("entries", "list entries that INITSIZE holds; may be empty if `elements` is not", "262144"),
+    CsvColumn("elements", "list elements that INITSIZE holds; may be empty if `entries` is not", "1572864"),
+    CsvColumn("origin", "`zosmf`, `sizer`, `ixlcsp`, `cfsizer` or `display`", "zosmf", is_required=True),
+    CsvColumn("release", f"release of the service or of z/OS, up to {LONGEST_RELEASE} characters", "z/OS 3.1"),
+    CsvColumn("measured_by", f"who ran the sizing, up to {LONGEST_PERSON} characters", "J. Doe"),
+    CsvColumn("measured_on", "the day, as YYYY-MM-DD", "2026-11-03"),
+    CsvColumn("structure", "name of the structure, for points from displays", ""),
 )  # fmt: skip
 """The columns, in the order of the template; a file may have them in any order."""
 

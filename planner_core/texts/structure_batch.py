@@ -252,7 +252,9 @@ def _notes(row: StructureRow, document: PlanDocument, overflow: int) -> list[str
     notes = []
     if row.large_per_minute and row.large_size is None:
         notes.append(
-            "The size of the large messages is not stated: their data is outside the structure, and its space there is not known."
+            f"The size of the large messages is not stated: each counts as {_smallest_large():,} bytes, whose data is outside the "
+            f"structure; its space there is not known. Enter messages of {_smallest_large() - 1:,} bytes, which stay inside, as "
+            "small messages."
         )
     if overflow:
         lowest, highest = limit("lowest_cfcc_level_scm"), limit("highest_cfcc_level_scm")

@@ -17,7 +17,7 @@ from planner_core import names
 from planner_core.errors import FieldProblem, InputInvalid, NameSyntax
 from planner_core.limits import limit
 from planner_core.sizing.structure_size import model_constant
-from planner_core.texts.csv_rows import SHOWN, Column, RowReader, read_rows
+from planner_core.texts.csv_rows import SHOWN, CsvColumn, RowReader, read_rows
 
 ROW: Final = "The row"
 MOST_ROWS: Final = 10_000
@@ -32,28 +32,28 @@ _MOST_RATIO: Final = 65_535
 _RATIO = re.compile(r"([0-9]{1,5})\s*:\s*([0-9]{1,5})", re.ASCII)
 
 COLUMNS: Final = (
-    Column("structure", "CFSTRUCT name of an application structure; may be empty for the administrative structure", "APP1",
+    CsvColumn("structure", "CFSTRUCT name of an application structure; may be empty for the administrative structure", "APP1",
            aliases=("cfstruct", "name", "structurename")),
-    Column("structure_type", "`application` or `admin` (CSQ_ADMIN); empty is application", "application", aliases=("type",)),
-    Column("qsg", "queue-sharing group; empty uses that of the request", "SQ01", aliases=("group", "queuesharinggroup")),
-    Column("queue_managers", "queue managers defined to the group; required in rows of type admin", "",
+    CsvColumn("structure_type", "`application` or `admin` (CSQ_ADMIN); empty is application", "application", aliases=("type",)),
+    CsvColumn("qsg", "queue-sharing group; empty uses that of the request", "SQ01", aliases=("group", "queuesharinggroup")),
+    CsvColumn("queue_managers", "queue managers defined to the group; required in rows of type admin", "",
            aliases=("members", "queuemanagersinthegroup", "numberofqueuemanagers")),
-    Column("small_per_minute", "messages smaller than 63 KB that arrive in a minute", "100",
+    CsvColumn("small_per_minute", "messages smaller than 63 KB that arrive in a minute", "100",
            aliases=("arrivalrate", "arrivalratebelow63kb", "arrivalrateofmessagesbelow63kb", "arrivalrateless63kb", "smallrate")),
-    Column("average_size", "average size of these messages [bytes], up to 64512", "956",
+    CsvColumn("average_size", "average size of these messages [bytes], up to 64512", "956",
            aliases=("averagemessagesize", "avgsize", "size", "averagesizeofmessagesbelow63kb")),
-    Column("large_per_minute", "messages of 63 KB and more that arrive in a minute", "0",
+    CsvColumn("large_per_minute", "messages of 63 KB and more that arrive in a minute", "0",
            aliases=("arrivalratefrom63kb", "arrivalrateofmessagesfrom63kb", "arrivalrate63kbormore", "largerate")),
-    Column("large_size", "average size of the large messages [bytes]; affects only the space that their data takes outside", "",
+    CsvColumn("large_size", "average size of the large messages [bytes]; affects only the space that their data takes outside", "",
            aliases=("averagesizeoflargemessages",)),
-    Column("minutes", "minutes of messages that CF storage must hold (CF real storage message capacity)", "180",
+    CsvColumn("minutes", "minutes of messages that CF storage must hold (CF real storage message capacity)", "180",
            aliases=("capacityminutes", "outageminutes", "cfrealstoragemessagecapacity", "realstoragemessagecapacity")),
-    Column("overflow_minutes", "further minutes that storage-class memory must hold (overflow message capacity)", "0",
+    CsvColumn("overflow_minutes", "further minutes that storage-class memory must hold (overflow message capacity)", "0",
            aliases=("scmminutes", "overflowmessagecapacity", "overflowscmmessagecapacity", "overflow")),
-    Column("ratio", "entry-to-element ratio; 1:6 for application structures and 1:2 for CSQ_ADMIN if empty", "1:6",
+    CsvColumn("ratio", "entry-to-element ratio; 1:6 for application structures and 1:2 for CSQ_ADMIN if empty", "1:6",
            aliases=("entrytoelementratio",)),
-    Column("cfcc_level", "CFCC level; empty uses that of the request", "25", aliases=("cfcc", "level")),
-    Column("queue", "queue of the plan; empty uses the name of the structure", "", aliases=("queuename",)),
+    CsvColumn("cfcc_level", "CFCC level; empty uses that of the request", "25", aliases=("cfcc", "level")),
+    CsvColumn("queue", "queue of the plan; empty uses the name of the structure", "", aliases=("queuename",)),
 )  # fmt: skip
 """The columns, in the order of the template; a file may have them in any order, and leave out optional ones."""
 ADMIN_EXAMPLE: Final = {"structure_type": "admin", "qsg": "SQ01", "queue_managers": "8", "ratio": "1:2", "cfcc_level": "25"}  # fmt: skip

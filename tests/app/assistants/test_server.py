@@ -15,13 +15,13 @@ import mcp_types as types
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
-from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import URL, text
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from app import cli
 from app.assistants.answers import NOTICE
 from app.assistants.tools import TOOLS
-from app.database.engine import open_database
+from app.database.engine import Database, open_database
 from app.main import create_app
 from app.settings import Settings
 from planner_core import tables
@@ -389,3 +389,16 @@ def test_database_for_reading_refuses_changes(tmp_path: Path) -> None:
         pytest.raises(OperationalError, match="readonly"),
     ):
         session.execute(text("DELETE FROM plans"))
+
+
+def test_database_for_reading_refuses_changes_on_each_server(url: URL) -> None:
+    database = Database(url, reads_only=True)
+    try:
+        for writes in (False, True):
+            with (
+                pytest.raises(DBAPIError, match=r"read-?only"),
+                database.session(writes=writes) as session,
+            ):
+                session.execute(text("DELETE FROM plans"))
+    finally:
+        database.close()
