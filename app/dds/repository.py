@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -24,8 +24,16 @@ def interval_from(session: Session, connection: str, start: datetime) -> DdsInte
     return session.get(DdsInterval, (connection, start))
 
 
+def next_start(session: Session, connection: str, after: datetime) -> datetime | None:
+    """Return the start of the first polled interval that begins after a time; None if there is none."""
+    found = select(DdsInterval.start_at).where(
+        DdsInterval.connection == connection, DdsInterval.start_at > after, DdsInterval.missing.is_(None)
+    )
+    return session.scalar(found.order_by(DdsInterval.start_at).limit(1))
+
+
 def overlapping(session: Session, connection: str, start: datetime, end: datetime) -> bool:
-    """Return whether a polled interval has a part of this one."""
+    """Return whether a polled interval has a part of this one; a gap may be filled later."""
     found = select(DdsInterval.start_at).where(
         DdsInterval.connection == connection,
         DdsInterval.start_at < end,
@@ -43,19 +51,30 @@ def waiting_starts(session: Session, connection: str) -> Sequence[datetime]:
     return session.scalars(found.order_by(DdsInterval.start_at)).all()
 
 
-def reports(session: Session, connection: str, starts: Sequence[datetime]) -> Iterator[str]:
-    """Yield the reports of intervals, in order."""
-    for start in starts:
-        found = session.get(DdsInterval, (connection, start))
-        if found is not None and found.report is not None:
-            yield found.report
+def hold_waiting(session: Session, connection: str, starts: Sequence[datetime]) -> Sequence[str]:
+    """Return the reports of intervals that are in no upload yet, in order, and hold them until the transaction ends.
+
+    Another process that polls the same connection may have handed some of them over.
+    """
+    found = select(DdsInterval.report).where(
+        DdsInterval.connection == connection,
+        DdsInterval.start_at.in_(starts),
+        DdsInterval.is_waiting.is_(True),
+        DdsInterval.report.is_not(None),
+    )
+    texts = session.scalars(found.order_by(DdsInterval.start_at).with_for_update()).all()
+    return [text for text in texts if text is not None]
 
 
 def handed_over(session: Session, connection: str, starts: Sequence[datetime], upload_id: int) -> None:
     """Mark intervals as being in an upload; their reports are there from now on."""
     session.execute(
         update(DdsInterval)
-        .where(DdsInterval.connection == connection, DdsInterval.start_at.in_(starts))
+        .where(
+            DdsInterval.connection == connection,
+            DdsInterval.start_at.in_(starts),
+            DdsInterval.is_waiting.is_(True),
+        )
         .values(is_waiting=False, report=None, upload_id=upload_id)
     )
 

@@ -7,7 +7,7 @@ transaction that marks them as handed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -31,7 +31,7 @@ from app.dds.models import DdsInterval, DdsPoller
 from app.dds.report import AnswerUnusable, CfactReport, read_report
 from app.settings import Settings
 from app.uploads import service as uploads
-from app.uploads.files import Incoming
+from app.uploads.files import Incoming, StagedUpload
 from app.uploads.service import UploadDetails
 from planner_core.contracts.cfact import DDS_PARAMETERS, DDS_PATH, DDS_TIME_FORMAT
 from planner_core.wire import Answer
@@ -44,6 +44,7 @@ HOUR: Final = timedelta(hours=1)
 KEPT_INTERVALS: Final = timedelta(days=7)
 """How long intervals are remembered after they were handed over; the gaps among them stay for `KEPT_GAPS`."""
 KEPT_GAPS: Final = timedelta(days=90)
+_CLOCK_CHANGE: Final = timedelta(minutes=30)
 _NO_DATA = "the server delivered no data for it"
 _TOO_OLD = "it is older than backfill_hours of the connection"
 _TOO_SHORT = "it is shorter than an interval of the server"
@@ -214,7 +215,9 @@ class _Polling:
                 continue
             if reached >= current.start:
                 break  # within the current interval, which begins earlier: nothing can be asked for
-            limit = self._limit(reached, current)
+            with self._database.session(writes=False) as session:
+                following = repository.next_start(session, self._client.name, reached) or current.start
+            limit = self._limit(reached, min(following, current.start), current)
             if limit is not None:
                 end, reason = limit
                 self._gap(reached, end, reason)
@@ -225,7 +228,11 @@ class _Polling:
             requests += 1
             wanted = reached + current.length
             found = self._ask(_range(reached, wanted, current.offset))
-            if found is not None and reached <= found.start < found.end <= current.start:
+            if found is not None and abs(found.start - reached) >= _CLOCK_CHANGE:
+                # The server's local time had another offset then.
+                requests += 1
+                found = self._ask(_range(reached, wanted, current.offset - (found.start - reached)))
+            if found is not None and reached <= found.start < wanted and found.end <= following:
                 if found.start > reached:
                     self._gap(reached, found.start, _NO_DATA)
                 with self._database.session(writes=True) as session:
@@ -246,41 +253,52 @@ class _Polling:
         reply = self._client.get(DDS_PATH, params={**DDS_PARAMETERS, **more})
         return read_report(reply.json())
 
-    def _limit(self, reached: datetime, current: CfactReport) -> tuple[datetime, str] | None:
-        """Return the end of a gap that is not asked for, and the reason; None if there is something to ask for."""
+    def _limit(
+        self, reached: datetime, following: datetime, current: CfactReport
+    ) -> tuple[datetime, str] | None:
+        """Return the end of a gap that is not asked for, and the reason; None if there is something to ask for.
+
+        `following` is the start of the next stored interval.
+        """
         oldest = current.start - timedelta(hours=self._connection.backfill_hours)
         if reached < oldest:
-            return oldest, _TOO_OLD
-        if current.start - reached < current.length:
-            return current.start, _TOO_SHORT
+            return min(oldest, following), _TOO_OLD
+        if following - reached < current.length:
+            return following, _TOO_SHORT
         return None
 
     def _keep(self, session: Session, report: CfactReport) -> None:
         """Store an interval, unless it or an overlapping one is stored."""
         if repository.overlapping(session, self._client.name, report.start, report.end):
             return
+        gap = repository.interval_from(session, self._client.name, report.start)
+        if gap is not None:  # it was missing until now
+            session.delete(gap)
+            session.flush()
+        found = DdsInterval(
+            connection=self._client.name, start_at=report.start, end_at=report.end, is_waiting=True,
+            report=report.text, upload_id=None, missing=None,
+        )  # fmt: skip
+        self._stored += self._insert(session, found)
+
+    def _insert(self, session: Session, interval: DdsInterval) -> bool:
+        """Insert an interval; return False if another process that polls the same connection stored it first."""
         try:
             with session.begin_nested():
-                session.add(
-                    DdsInterval(
-                        connection=self._client.name, start_at=report.start, end_at=report.end, is_waiting=True,
-                        report=report.text, upload_id=None, missing=None,
-                    )
-                )  # fmt: skip
-        except IntegrityError:  # another process polls the same connection
-            return
-        self._stored += 1
+                session.add(interval)
+        except IntegrityError:
+            return False
+        return True
 
     def _gap(self, start: datetime, end: datetime, reason: str) -> None:
+        gap = DdsInterval(
+            connection=self._client.name, start_at=start, end_at=end, is_waiting=False, report=None,
+            upload_id=None, missing=reason,
+        )  # fmt: skip
         with self._database.session(writes=True) as session:
-            session.merge(
-                DdsInterval(
-                    connection=self._client.name, start_at=start, end_at=end, is_waiting=False, report=None,
-                    upload_id=None, missing=reason,
-                )
-            )  # fmt: skip
+            is_new = self._insert(session, gap)
             self._set_reached(session, end, 0)
-        self._missing += 1
+        self._missing += is_new
 
     def _reach(self, reached: datetime, attempts: int) -> None:
         with self._database.session(writes=True) as session:
@@ -311,24 +329,31 @@ def hand_over(database: Database, settings: Settings, name: str) -> Iterator[int
         if hour + HOUR > reached:
             continue
         times = list(starts)
-        with Incoming(settings.data_dir, largest_bytes=settings.max_upload_bytes) as incoming:
-            with database.session(writes=False) as session:
-                for text in repository.reports(session, name, times):
-                    incoming.write(text.encode("utf-8") + b"\n")
-            staged = incoming.finish()
-        try:
-            with database.session(writes=True) as session:
+        # One transaction, so that a second process that polls the connection waits, and then finds nothing to hand over.
+        with database.session(writes=True) as session:
+            texts = repository.hold_waiting(session, name, times)
+            if not texts:
+                continue
+            staged = _staged(settings, texts)
+            try:
                 filename = f"dds-{name}-{hour:%Y%m%dT%H}Z.json"
                 outcome = uploads.keep(
                     session, staged, filename=filename, said=UploadDetails(kind="cfact_json")
                 )
-                repository.handed_over(session, name, times, outcome.upload.id)
-        finally:
-            staged.discard()
+            finally:
+                staged.discard()
+            repository.handed_over(session, name, times, outcome.upload.id)
         yield outcome.upload.id
     now = utc_now()
     with database.session(writes=True) as session:
         repository.forget(session, name, before=now - KEPT_INTERVALS, gaps_before=now - KEPT_GAPS)
+
+
+def _staged(settings: Settings, texts: Sequence[str]) -> StagedUpload:
+    with Incoming(settings.data_dir, largest_bytes=settings.max_upload_bytes) as incoming:
+        for text in texts:
+            incoming.write(text.encode("utf-8") + b"\n")
+        return incoming.finish()
 
 
 def _hour_of(start: datetime) -> datetime:

@@ -40,6 +40,9 @@ class DataServer(StandIn):
     ) -> None:
         super().__init__()
         self.clock, self.structures, self.systems, self.offset = clock, structures, systems, offset
+        self.offset_of_requests: timedelta | None = None
+        """The offset with which requested times are read, if it differs: their day had another one."""
+        self.length = MINUTE
         self.without_data: set[datetime] = set()
         """Starts of minutes of which the server has no data."""
 
@@ -51,9 +54,10 @@ class DataServer(StandIn):
         assert request.query["resource"] == [",,SYSPLEX"]
         if "range" not in request.query:
             end = self.clock().replace(second=0, microsecond=0)
-            return Answer.json(self.report(end - MINUTE, end))
+            return Answer.json(self.report(end - self.length, end))
         start, end = (
-            datetime.strptime(each, FORMAT).replace(tzinfo=self.clock().tzinfo) - self.offset
+            datetime.strptime(each, FORMAT).replace(tzinfo=self.clock().tzinfo)
+            - (self.offset if self.offset_of_requests is None else self.offset_of_requests)
             for each in request.query["range"][0].split(",")
         )
         if start in self.without_data:

@@ -48,6 +48,8 @@ PARENTS = (
     "cluster",
     "whatif",
     "zosmf",
+    "dds",
+    "import",
     "connections",
     "scenarios",
     "users",

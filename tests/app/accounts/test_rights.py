@@ -126,6 +126,7 @@ OF_OPERATORS = (
     "POST /api/v1/nightly-runs",
     "GET /api/v1/connections",
     "GET /api/v1/policy-drifts",
+    "GET /api/v1/dds-pollers",
     "GET /connections",
     "GET /new-upload",
     "POST /uploads",

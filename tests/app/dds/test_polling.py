@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app.cli import main
 from app.connections.client import Client, open_client
@@ -270,3 +271,56 @@ def test_commands(site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     report = capsys.readouterr().out
     assert "GET /gpm/rmfm3.xml?report=CFACT: status 200" in report
     assert "QSG1" not in report
+
+
+def test_second_process_hands_over_nothing_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.poll()
+    site.poll(30)
+    site.poll(28)
+    read = repository.waiting_starts
+
+    def both(session: Session, connection: str) -> Sequence[datetime]:
+        """Let another process hand over the same hour after this one has seen what waits."""
+        found = read(session, connection)
+        with monkeypatch.context() as patch:
+            patch.setattr(repository, "waiting_starts", read)
+            assert len(list(service.hand_over(site.database, site.settings, "DDS1"))) == 1
+        return found
+
+    site.now += MINUTE
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "hand_over", lambda *_: iter(()))
+        site.poll(0)
+    monkeypatch.setattr(repository, "waiting_starts", both)
+    assert list(service.hand_over(site.database, site.settings, "DDS1")) == []
+    assert len(site.uploaded()) == 60
+
+
+def test_gap_never_replaces_a_stored_interval(site: Site) -> None:
+    site.poll()
+    site.poll(2)
+    polling = service._Polling(
+        site.database, site.client, service.dds_connection(site.settings, "DDS1"), lambda: False
+    )  # type: ignore[arg-type]
+    polling._gap(NOON, NOON + MINUTE, "another process was slower")
+    assert site.state().gaps == ()
+    assert site.intervals()[NOON].report is not None
+
+
+def test_change_of_the_local_clock_is_found_by_the_answer(site: Site) -> None:
+    site.poll()
+    # The server now is at -5 hours, and reads older times with the offset of that time, -4 hours.
+    site.server.offset, site.server.offset_of_requests = timedelta(hours=-5), timedelta(hours=-4)
+    site.poll(5)
+    assert set(site.intervals()) == minutes(NOON, 6)
+    assert site.state().gaps == ()
+
+
+def test_intervals_that_no_longer_fit_are_named(site: Site) -> None:
+    site.poll()
+    site.server.length = timedelta(seconds=90)
+    site.poll(4)
+    starts = sorted(site.intervals())
+    ends = [site.intervals()[each].end_at for each in starts]
+    assert starts[1:] == ends[:-1]
+    assert [each.reason for each in site.state().gaps] == ["it is shorter than an interval of the server"]
