@@ -24,6 +24,7 @@ import socket
 import sys
 import warnings
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from planner_core.contracts.starter import EXIT_CODE, LENGTH, STREAMS
@@ -149,6 +150,7 @@ def _forked(requests: socket.socket, streams: Sequence[int], nothing: int) -> Wo
 def _work(jobs: socket.socket, nothing: int) -> NoReturn:
     """Carry out jobs in a worker, until one does not end by `leave` or leaves too much behind."""
     keep_process()
+    surroundings = _surroundings()
     for number in range(1, MOST_JOBS + 1):
         request = _received(jobs)
         if request is None:
@@ -158,7 +160,7 @@ def _work(jobs: socket.socket, nothing: int) -> NoReturn:
             os.dup2(stream, target)
             os.close(stream)
         code = _run(*json.loads(text))
-        if number == MOST_JOBS or _has_left_much_behind():
+        if number == MOST_JOBS or _has_left_much_behind() or _surroundings() != surroundings:
             os._exit(code)
         for target in (STDOUT, STDERR):
             os.dup2(nothing, target)
@@ -175,6 +177,12 @@ def _run(module: str, *arguments: str) -> int:
     except JobEnded as ended:
         return ended.exit_code
     sys.exit()
+
+
+def _surroundings() -> tuple[dict[str, str], int, int]:
+    """Return the environment and the working folder, which a job can change for the next one, as Spark does."""
+    folder = Path().stat()  # exists even if the folder was removed
+    return dict(os.environ), folder.st_dev, folder.st_ino
 
 
 def _has_left_much_behind() -> bool:

@@ -179,11 +179,15 @@ class History:
         always opened.
         """
         kept = _KEPT.get(url)
-        if kept is None or (create and not kept._is_prepared) or not kept._is_same_table():
+        if kept is None or not kept._is_same_table() or (create and not kept._can_be_written()):
             kept = _KEPT[url] = cls.open(url, create=create)
             return kept
         kept.set_aside = ""
         return kept
+
+    def _can_be_written(self) -> bool:
+        # The machine of another writer of a shared folder may have lost power meanwhile.
+        return self._is_prepared and not self.place.has_torn_log()
 
     def _is_same_table(self) -> bool:
         version = None if self._opened is None else self._opened.version()

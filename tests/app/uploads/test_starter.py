@@ -226,6 +226,35 @@ def test_killed_idle_process_is_replaced_for_the_next_job(settings: Settings, st
     assert processes_of(starter) not in (set(), {idle})
 
 
+@pytest.mark.parametrize(("limit", "jobs"), [("MOST_JOBS", 2), ("MOST_MEMORY_KIB", 1)])
+def test_process_ends_at_its_limit_of_jobs_or_memory(
+    settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch, limit: str, jobs: int
+) -> None:
+    monkeypatch.setenv(limit, str(jobs))
+    for number in range(2 * jobs):
+        assert outcome(reader(settings, f"{READS}leave\n# {number}\n"), starter)[0] == 0
+        is_last = number % jobs == jobs - 1
+        assert len(processes_of(starter)) == (0 if is_last else 1)
+
+
+def test_process_ends_after_a_job_that_changed_the_environment(settings: Settings, starter: Starter) -> None:
+    assert outcome(reader(settings, f"{READS}set-variable\nleave\n"), starter)[0] == 0
+    assert processes_of(starter) == set()
+
+
+def test_process_killed_during_its_second_job_is_reported_and_the_next_file_is_read(
+    settings: Settings, starter: Starter
+) -> None:
+    assert outcome(reader(settings, f"{READS}leave\n"), starter)[0] == 0
+    (worker,) = processes_of(starter)
+    with Child(reader(settings, f"{HANGS}leave\n"), on_stderr=lambda _: None, starter=starter) as child:
+        assert next(child.events(every_s=60)) is not None
+        os.kill(worker, signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+    assert outcome(reader(settings, f"{READS}leave\n# next\n"), starter)[0] == 0
+    assert processes_of(starter) not in (set(), {worker})
+
+
 def plain(lines: list[str]) -> list[object]:
     """Return the events without progress, whose lines depend on the time, and without times and random identifiers."""
     events = [json.loads(line) for line in lines]

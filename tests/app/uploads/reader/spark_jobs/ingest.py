@@ -2,6 +2,7 @@
 
     say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    noise
     leave (end as the real jobs do)    leave-process (leave a process behind)
+    set-variable (change the environment)
 
 Its history has one file for each file that it read, which shows what was read and how often.
 """
@@ -75,6 +76,8 @@ def main() -> int:
             subprocess.Popen(
                 [sys.executable, "-c", "pass"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
+        elif verb == "set-variable":
+            os.environ["SET_BY_A_JOB"] = "1"
         elif verb == "crash-at-exit":
             is_crashing = True
         elif verb == "days":
