@@ -809,7 +809,7 @@ def main(argv: list[str] | None = None) -> int:
     reports = []
     with ExitStack() as stack:
         try:
-            history = History.open(options.history, create=True)
+            history = History.open_kept(options.history, create=True)
             if history.set_aside:
                 logger.warning("%s", set_aside_message(history.set_aside))
             spark = Spark(options, stack)

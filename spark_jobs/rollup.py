@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--days", type=days, metavar="D,D…", help="UTC days (default: all)")
     arguments = parser.parse_args(argv)
     try:
-        for line in roll_up(History.open(arguments.history), arguments.days):
+        for line in roll_up(History.open_kept(arguments.history), arguments.days):
             sys.stdout.write(json.dumps(line) + "\n")
     except HistoryError as error:
         sys.stderr.write(f"{error}\n")

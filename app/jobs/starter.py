@@ -35,6 +35,11 @@ class Starter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._socket is not None and self._process is not None:
+            # Without a job, the process ends when the socket is closed, and its CPU time and that of its jobs is counted.
+            self._socket.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
         self.close()
 
     def can_start(self, command: Sequence[str]) -> bool:

@@ -45,6 +45,10 @@ class Place(Protocol):
         """Return whether a power failure left the log's last entry torn."""
         ...
 
+    def log_stamp(self, version: int) -> object:
+        """Return a mark of the log's entry for a version, which a replaced folder does not have; None if it has none."""
+        ...
+
     def repair_log(self) -> Path | None:
         """Move the last entry out of the log if a power failure left it torn; return its new place, if there was one."""
         ...
@@ -143,6 +147,14 @@ class Folder:
         this, following = (self.folder / LOG / f"{each:020}.json" for each in (version, version + 1))
         return following.exists() or not this.exists()
 
+    def log_stamp(self, version: int) -> object:
+        """Return a mark of the log's entry for a version, which a replaced folder does not have; None if it has none."""
+        try:
+            found = (self.folder / LOG / f"{version:020}.json").stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
     def repair_log(self) -> Path | None:
         """Move the last entry out of the log if it is torn.
 
@@ -180,6 +192,9 @@ class ObjectStore:
     def may_be_newer(self, version: int) -> bool:
         """Return True: a request would be needed, and opening the table needs hardly more."""
         return True
+
+    def log_stamp(self, version: int) -> object:
+        """Return None: a request would be needed."""
 
     def repair_log(self) -> Path | None:
         """Do nothing: an object exists completely or not at all."""

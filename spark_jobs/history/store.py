@@ -168,6 +168,32 @@ class History:
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._opened: DeltaTable | None = None
         self._last: Snapshot | None = None
+        self._stamp: object = None
+        self._is_prepared = False
+
+    @classmethod
+    def open_kept(cls, url: str, *, create: bool = False) -> History:
+        """Open a history, or return the one that an earlier job of this process opened, with what it has read.
+
+        It is opened again if its folder was replaced meanwhile. An object store has no mark of this, so there it is
+        always opened.
+        """
+        kept = _KEPT.get(url)
+        if kept is None or not kept._is_same_table() or (create and not kept._can_be_written()):
+            kept = _KEPT[url] = cls.open(url, create=create)
+            return kept
+        kept.set_aside = ""
+        return kept
+
+    def _can_be_written(self) -> bool:
+        # The machine of another writer of a shared folder may have lost power meanwhile.
+        return self._is_prepared and not self.place.has_torn_log()
+
+    def _is_same_table(self) -> bool:
+        version = None if self._opened is None else self._opened.version()
+        return (
+            version is not None and self._stamp is not None and self._stamp == self.place.log_stamp(version)
+        )
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> History:
@@ -181,6 +207,7 @@ class History:
             aside = history.place.repair_log()
             history.set_aside = "" if aside is None else aside.name
             history._create()
+            history._is_prepared = True
         history._delta()
         return history
 
@@ -404,6 +431,7 @@ class History:
         # Opening takes longer than anything else with a small file. Versions have no gaps.
         if self._opened is None or self.place.may_be_newer(self._opened.version()):
             self._opened = self._opened_now()
+            self._stamp = self.place.log_stamp(self._opened.version())
         return self._opened
 
     def _opened_now(self) -> DeltaTable:
@@ -597,6 +625,10 @@ class History:
                 self.place, table, staged=staged, there=there, ignored=frozenset(ignored)
             )
         return comparisons
+
+
+_KEPT: dict[str, History] = {}
+"""The histories that jobs of this process have opened with `open_kept`, by URL."""
 
 
 def _days_of(parts: Iterable[Part]) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -187,6 +188,71 @@ def test_real_jobs_store_and_print_the_same_in_forks(
     alone, forks = ([(code, plain(out)) for code, out, _ in each] for each in found)
     assert forks == alone
     assert [code for code, _ in forks] == [0, 0, 0, 0]
+
+
+def processes_of(starter: Starter) -> set[int]:
+    """Return the numbers of the processes that a starter has forked and that still run."""
+    number = server(starter).pid
+    return {int(pid) for pid in Path(f"/proc/{number}/task/{number}/children").read_text().split()}
+
+
+def test_process_carries_out_the_next_job_unless_the_job_before_ended_in_another_way(
+    settings: Settings, starter: Starter
+) -> None:
+    def worker_after(content: str, expected: int) -> set[int]:
+        assert (
+            outcome(reader(settings, f"{content}leave\n# {secrets.token_hex(4)}\n"), starter)[0] == expected
+        )
+        return processes_of(starter)
+
+    first = worker_after(READS, 0)
+    assert len(first) == 1
+    # Refused files and questions are ordinary results.
+    assert worker_after("", 0) == worker_after("fail 3\n", 3) == worker_after("nothing\n", 1) == first
+    assert worker_after("fail x\n", 1) == set()
+    second = worker_after(READS, 0)
+    assert second
+    assert second != first
+    assert worker_after("leave-process\n", 0) == set()
+    assert worker_after(READS, 0) not in (set(), first, second)
+
+
+def test_killed_idle_process_is_replaced_for_the_next_job(settings: Settings, starter: Starter) -> None:
+    assert outcome(reader(settings, f"{READS}leave\n"), starter)[0] == 0
+    (idle,) = processes_of(starter)
+    os.kill(idle, signal.SIGKILL)
+    wait_until(lambda: "State:\tZ" in Path(f"/proc/{idle}/status").read_text())
+    assert outcome(reader(settings, f"{READS}leave\n# second\n"), starter)[0] == 0
+    assert processes_of(starter) not in (set(), {idle})
+
+
+@pytest.mark.parametrize(("limit", "jobs"), [("MOST_JOBS", 2), ("MOST_MEMORY_KIB", 1)])
+def test_process_ends_at_its_limit_of_jobs_or_memory(
+    settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch, limit: str, jobs: int
+) -> None:
+    monkeypatch.setenv(limit, str(jobs))
+    for number in range(2 * jobs):
+        assert outcome(reader(settings, f"{READS}leave\n# {number}\n"), starter)[0] == 0
+        is_last = number % jobs == jobs - 1
+        assert len(processes_of(starter)) == (0 if is_last else 1)
+
+
+def test_process_ends_after_a_job_that_changed_the_environment(settings: Settings, starter: Starter) -> None:
+    assert outcome(reader(settings, f"{READS}set-variable\nleave\n"), starter)[0] == 0
+    assert processes_of(starter) == set()
+
+
+def test_process_killed_during_its_second_job_is_reported_and_the_next_file_is_read(
+    settings: Settings, starter: Starter
+) -> None:
+    assert outcome(reader(settings, f"{READS}leave\n"), starter)[0] == 0
+    (worker,) = processes_of(starter)
+    with Child(reader(settings, f"{HANGS}leave\n"), on_stderr=lambda _: None, starter=starter) as child:
+        assert next(child.events(every_s=60)) is not None
+        os.kill(worker, signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+    assert outcome(reader(settings, f"{READS}leave\n# next\n"), starter)[0] == 0
+    assert processes_of(starter) not in (set(), {worker})
 
 
 def plain(lines: list[str]) -> list[object]:

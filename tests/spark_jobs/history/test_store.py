@@ -15,6 +15,7 @@ from planner_core.contracts.ingest import RowCounts
 from spark_jobs.history import compare, staging, store
 from spark_jobs.history.compare import Comparison
 from spark_jobs.history.ledger import identity_of
+from spark_jobs.history.places import LOG
 from spark_jobs.history.schema import STRUCTURE_USAGE, HistoryError, row_schema
 from spark_jobs.history.staging import FLUSH_ROWS, TOO_OLD, Part, Source, Stage
 from spark_jobs.history.store import FileFacts, History, new_commit_id
@@ -85,6 +86,32 @@ def test_history_in_a_replaced_folder_is_opened_again(tmp_path: Path) -> None:
     assert history.read(STRUCTURE_USAGE).num_rows == 0
     commit(history, "b", structures=structure_rows(qest()))
     assert [row["file_name"] for row in history.files()] == ["b"]
+
+
+def test_kept_history_is_opened_again_if_its_folder_was_replaced(tmp_path: Path) -> None:
+    folder, restored = tmp_path / "history", tmp_path / "restored"
+    kept = History.open_kept(str(folder), create=True)
+    commit(kept, "a", structures=structure_rows(qest()))
+    shutil.copytree(folder, restored)
+    assert History.open_kept(str(folder), create=True) is kept
+    assert len(ends(kept)) == 1
+    assert History.open_kept(str(folder)) is kept
+    shutil.rmtree(folder)
+    restored.rename(folder)
+    # The same versions, but other files: whatever was read from the former ones is discarded.
+    assert History.open_kept(str(folder), create=True) is not kept
+    assert len(ends(History.open_kept(str(folder)))) == 1
+
+
+def test_kept_history_is_opened_again_if_another_writer_left_a_torn_entry(tmp_path: Path) -> None:
+    kept = History.open_kept(str(tmp_path), create=True)
+    commit(kept, "a", structures=structure_rows(qest()))
+    log = tmp_path / LOG
+    torn = log / f"{len(list(log.glob('*.json'))):020}.json"
+    torn.write_text('{"add":')
+    assert History.open_kept(str(tmp_path), create=True).set_aside
+    assert not torn.exists()
+    assert not History.open_kept(str(tmp_path), create=True).set_aside
 
 
 def test_rows_of_other_times_are_new_without_a_comparison_of_keys(

@@ -1,6 +1,8 @@
 """Read a file whose lines are orders: messages to print, times to wait, and the exit.
 
     say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    noise
+    leave (end as the real jobs do)    leave-process (leave a process behind)
+    set-variable (change the environment)
 
 Its history has one file for each file that it read, which shows what was read and how often.
 """
@@ -12,9 +14,12 @@ import hashlib
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
+
+from spark_jobs.leaving import leave
 
 
 def say(event: dict[str, object]) -> None:
@@ -67,6 +72,12 @@ def main() -> int:
             os.kill(os.getpid(), signal.SIGKILL)
         elif verb == "noise":
             sys.stdout.write("a library says something on the wrong stream\n")
+        elif verb == "leave-process":
+            subprocess.Popen(
+                [sys.executable, "-c", "pass"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        elif verb == "set-variable":
+            os.environ["SET_BY_A_JOB"] = "1"
         elif verb == "crash-at-exit":
             is_crashing = True
         elif verb == "days":
@@ -257,4 +268,6 @@ def report(
 
 
 if __name__ == "__main__":
+    if "leave" in Path(sys.argv[-1]).read_bytes().decode("utf-8", "replace").splitlines():
+        leave(main())
     sys.exit(main())

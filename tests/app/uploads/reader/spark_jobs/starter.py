@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
+LIMITS = ("MOST_JOBS", "MOST_MEMORY_KIB")
 PATH = Path(__file__).parents[5] / "spark_jobs" / "starter.py"
 
 if __name__ == "__main__":
@@ -16,4 +18,5 @@ if __name__ == "__main__":
     real = module_from_spec(spec)
     loader.exec_module(real)
     vars(real).update(IMPORTED_ON_FIRST_USE=(), hide_pandas_from_arrow=lambda: None)
+    vars(real).update({name: int(os.environ[name]) for name in LIMITS if name in os.environ})
     sys.exit(real.main(sys.argv[1:]))
