@@ -97,6 +97,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/jobs/{number}/log
         GET /api/v1/jobs/{number}/events
         GET /api/v1/usage/structures
+        GET /api/v1/usage/health
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
         GET /api/v1/usage/structures/{qsg}/{structure}/health
