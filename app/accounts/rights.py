@@ -195,6 +195,8 @@ _TABLE: Mapping[Right, str] = {
         GET /qsg-map
         GET /usage
         GET /usage.csv
+        GET /usage/health
+        GET /usage/health.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
         GET /usage/{qsg}/{structure}/health.csv

@@ -128,6 +128,12 @@ def test_health_of_all_structures_is_listed_by_urgency(measured: FastAPI) -> Non
     by_count = get(measured, "/api/v1/usage/health?sort=-above_limit").json()["measures"]
     assert by_count[0]["measure"] == "redrives"
     assert get(measured, "/api/v1/usage/health?sort=color").status == 422
+    rows = read(html(measured, "/usage/health").text).one("tbody").all("tr")
+    assert rows[0].one("a").attributes["href"] == "/usage/SQ03/APPLICATION1#h-health"
+    for key in ("structure", "qsg", "measure", "above_limit", "worst_at", "urgency"):
+        listed = list(csv.DictReader(io.StringIO(html(measured, f"/usage/health.csv?sort={key}").text)))
+        assert len(listed) == len(rows) == 5
+    assert html(measured, "/usage/health?sort=color").status == 422
 
 
 def test_next_run_replaces_the_health_of_all_structures(judged: FastAPI) -> None:
