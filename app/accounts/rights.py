@@ -97,6 +97,7 @@ _TABLE: Mapping[Right, str] = {
         GET /api/v1/jobs/{number}/log
         GET /api/v1/jobs/{number}/events
         GET /api/v1/usage/structures
+        GET /api/v1/usage/health
         GET /api/v1/usage/structures/{qsg}/{structure}
         GET /api/v1/usage/structures/{qsg}/{structure}/queues
         GET /api/v1/usage/structures/{qsg}/{structure}/health
@@ -194,6 +195,8 @@ _TABLE: Mapping[Right, str] = {
         GET /qsg-map
         GET /usage
         GET /usage.csv
+        GET /usage/health
+        GET /usage/health.csv
         GET /usage/{qsg}/{structure}
         GET /usage/{qsg}/{structure}/usage.csv
         GET /usage/{qsg}/{structure}/health.csv

@@ -541,6 +541,11 @@ def healths_with_warnings(session: Session, *, limit: int) -> Sequence[StoredHea
     return session.scalars(query.limit(limit)).all()
 
 
+def all_healths(session: Session) -> Sequence[StoredHealth]:
+    """Return the health of all structures, by group and name."""
+    return session.scalars(select(StoredHealth).order_by(StoredHealth.qsg, StoredHealth.structure)).all()
+
+
 def remove_health(session: Session) -> None:
     """Remove the health of all structures."""
     session.execute(delete(StoredHealth))

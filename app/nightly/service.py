@@ -218,6 +218,11 @@ def health_of(session: Session, qsg: str, structure: str) -> StructureHealth | N
     return None if row is None else parsed_text(StructureHealth, row.health)
 
 
+def all_healths(session: Session) -> tuple[StructureHealth, ...]:
+    """Return the health of all structures that the last run judged, by group and name."""
+    return tuple(parsed_text(StructureHealth, row.health) for row in repository.all_healths(session))
+
+
 def healths_with_warnings(session: Session, *, limit: int) -> tuple[StructureHealth, ...]:
     """Return the health of measured structures that have a warning, by group and name."""
     rows = repository.healths_with_warnings(session, limit=limit)

@@ -23,7 +23,8 @@ from app.usage.answers import (
     QueueUsageAnswer,
     StructureUsageAnswer,
 )
-from app.usage.health import StructureHealthAnswer, health_answer
+from app.usage.health import SORT_KEYS as HEALTH_KEYS
+from app.usage.health import HealthEntriesAnswer, StructureHealthAnswer, health_answer, list_health
 from app.usage.history_state import damage_of
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
@@ -117,6 +118,31 @@ def list_queues(
     """Return put rates, message sizes and highest depths over a period."""
     period = _period(service.span_of(session, qsg, structure), from_, to, None)
     return QueuesAnswer(qsg, structure, period, service.queue_figures(session, qsg, structure, period))
+
+
+@router.get("/health", summary="List the health of all structures", responses=problems(422))
+def list_all_health(
+    session: SessionDep,
+    asked: PageParameters,
+    search: Annotated[
+        str | None,
+        Query(max_length=100, description="Part of the name of the structure, group or measure."),
+    ] = None,
+    sort: Annotated[
+        str,
+        Query(
+            max_length=40,
+            description=f"One of {', '.join(HEALTH_KEYS)}; a minus sign in front reverses the order.",
+            examples=["-above_limit"],
+        ),
+    ] = "",
+) -> HealthEntriesAnswer:
+    """Return a page of measures that are not good, of all structures that the last nightly run judged.
+
+    Without `sort`, the most urgent measures are first.
+    """
+    request = ListRequest(asked, sort_of(sort, HEALTH_KEYS), search or "")
+    return copied(HealthEntriesAnswer, list_health(session, request))
 
 
 @router.get(

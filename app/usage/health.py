@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.errors import NotFound
 from app.nightly import service as nightly
+from app.paging import ListRequest, ResultPage, Sort, in_order
 from app.usage.measured import Simulatable
 from app.usage.periods import instant
 from app.web.csv_files import Table
-from planner_core.findings import Finding
+from planner_core.findings import Finding, Severity
 from planner_core.health import Balance, HealthFigures, Measure, State, StructureHealth, least_intervals
 from planner_core.provenance import SourceText
 from planner_core.wire import Answer, copied
@@ -102,6 +104,75 @@ def _measure(figures: HealthFigures) -> HealthMeasure:
     )
 
 
+# ---- all structures --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthEntry(HealthMeasure):
+    """One measure of a structure that is not good."""
+
+    qsg: str
+    structure: str
+    is_simulated: bool
+    severity: Severity
+    page: Annotated[str, Field(description="The page of the structure's health.")]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthEntriesAnswer(ResultPage[HealthEntry]):
+    """One page of the measures that are not good."""
+
+    items: Annotated[tuple[HealthEntry, ...], Field(serialization_alias="measures")]
+
+
+_SEVERITY_RANKS: Final[Mapping[str, int]] = {"error": 0, "warning": 1, "info": 2}
+
+
+def _urgency(each: HealthEntry) -> tuple[int, float]:
+    count = each.above_limit if each.state == "above_limit" else each.above_good
+    return _SEVERITY_RANKS[each.severity], -count / max(each.intervals, 1)
+
+
+SORT_KEYS: Final[Mapping[str, Callable[[HealthEntry], Any]]] = {
+    "urgency": _urgency,
+    "structure": lambda each: each.structure,
+    "qsg": lambda each: each.qsg,
+    "measure": lambda each: each.title,
+    "above_limit": lambda each: each.above_limit,
+    "worst_at": lambda each: each.worst_at,
+}
+
+
+def list_health(session: Session, asked: ListRequest) -> ResultPage[HealthEntry]:
+    """Return the measures of all structures that are not good, by default the most urgent first."""
+    search = asked.search.strip().casefold()
+    found = [
+        each
+        for health in nightly.all_healths(session)
+        for each in _entries(health)
+        if search in f"{each.qsg} {each.structure} {each.title}".casefold()
+    ]
+    sort = asked.sort or Sort("urgency")
+    ranked = in_order(in_order(found, Sort("urgency"), _urgency), sort, SORT_KEYS[sort.key])
+    part = ranked[asked.page.offset : asked.page.offset + asked.page.per_page]
+    return ResultPage.of(part, len(ranked), asked.page)
+
+
+def _entries(health: StructureHealth) -> Iterator[HealthEntry]:
+    page = f"/usage/{quote(health.qsg, safe='')}/{quote(health.structure, safe='')}#h-health"
+    for each in health.measures:
+        if severity := _severity(each):
+            yield copied(
+                HealthEntry,
+                _measure(each),
+                qsg=health.qsg,
+                structure=health.structure,
+                is_simulated=health.is_simulated,
+                severity=severity,
+                page=page,
+            )
+
+
 # ---- the page and the file -------------------------------------------------------------------------------------------
 
 
@@ -134,7 +205,7 @@ def health_view(session: Session, qsg: str, structure: str) -> HealthView | None
     return HealthView(found, tuple(lines), least_intervals())
 
 
-def _severity(figures: HealthFigures) -> str:
+def _severity(figures: HealthFigures) -> Severity | Literal[""]:
     if figures.state == "above_limit":
         # A full structure refused puts; another finding reports it.
         return "error" if figures.guideline.code is None else figures.guideline.severity

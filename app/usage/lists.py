@@ -10,12 +10,29 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from app.paging import Sort
+from app.usage.health import STATES, HealthEntry
 from app.usage.measured import MeasuredStructure
 from app.web.rendering import count, percent_bare
 from app.web.tables import Column, Link, ListTable, TableCell
 from app.web.urgency import urgency_cell
 from planner_core.simulated import WORD, has_simulated_name
 
+HEALTH = ListTable[HealthEntry](
+    name="health of structures",
+    path="/usage/health",
+    columns=(
+        Column(key="structure", title="Structure", kind="name", read=lambda each: TableCell(value=each.structure, href=each.page)),
+        Column(key="qsg", title="Group", kind="name", read=lambda each: TableCell(value=each.qsg, tag=WORD if each.is_simulated else "")),
+        Column(key="urgency", title="Urgency", kind="urgency", read=lambda each: TableCell(value=STATES[each.state], severity=each.severity)),
+        Column(key="measure", title="Measure", read=lambda each: each.title),
+        Column(key="guideline", title="Guideline", can_sort=False, read=lambda each: each.guideline),
+        Column(key="above_limit", title="Intervals above", kind="number", read=lambda each: each.above_limit),
+        Column(key="sentence", title="Details", kind="words", can_sort=False, read=lambda each: each.sentence),
+        Column(key="worst_at", title="Worst", unit="UTC", kind="date", read=lambda each: each.worst_at),
+    ),
+    sort=Sort("urgency"),
+    search_label="Name of structure, group or measure",
+)  # fmt: skip
 _PART = Markup('<span class="part-of-note">{}</span>')
 
 

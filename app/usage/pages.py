@@ -17,9 +17,9 @@ from app.plans.stored import PlanReference
 from app.settings import Settings
 from app.usage import periods, service
 from app.usage.charts import held_from, size_bars, time_chart
-from app.usage.health import HealthView, health_answer, health_table, health_view
+from app.usage.health import HealthView, health_answer, health_table, health_view, list_health
 from app.usage.history_state import damage_of
-from app.usage.lists import measured_structures
+from app.usage.lists import HEALTH, measured_structures
 from app.usage.measured import (
     MeasuredStructure,
     ObservedTotals,
@@ -97,6 +97,14 @@ class UsageListPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HealthListPage(Page):
+    """The measures of all structures that are not good."""
+
+    measures: Annotated[ListView, "One page of measures"]
+    is_empty: Annotated[bool, "Whether no measure needs attention"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class UsagePage(Page):
     """One structure over time."""
 
@@ -168,6 +176,26 @@ def structures_file(request: Request, session: SessionDep) -> Response:
     listed = _measured_structures(request)
     found = service.list_structures(session, listed.file_request(request), with_urgency=True)
     return listed.file(found.items)
+
+
+@router.get("/usage/health")
+def health_list(request: Request, session: SessionDep) -> Response:
+    """Show the measures of all structures that are not good, most urgent first."""
+    asked = HEALTH.request(request)
+    found = list_health(session, asked)
+    page = HealthListPage(
+        title="Health of structures",
+        section="usage",
+        measures=HEALTH.view(found, asked),
+        is_empty=found.total == 0 and not asked.search,
+    )
+    return render(request, "usage/health.html", page)
+
+
+@router.get("/usage/health.csv")
+def health_list_file(request: Request, session: SessionDep) -> Response:
+    """Return all measures that match the filter as a file."""
+    return HEALTH.file(list_health(session, HEALTH.file_request(request)).items)
 
 
 def _measured_structures(request: Request) -> ListTable[MeasuredStructure]:

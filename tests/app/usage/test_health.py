@@ -109,6 +109,33 @@ def test_file_has_a_line_for_every_measure(judged: FastAPI) -> None:
     assert rows[5]["worst"] == ""
 
 
+def test_health_of_all_structures_is_listed_by_urgency(measured: FastAPI) -> None:
+    others = {"sync_time": TROUBLE["sync_time"]}
+    store_night(
+        measured.state.database, health=[health_json(others, structure="ANOTHER"), health_json(TROUBLE)]
+    )
+    found = get(measured, "/api/v1/usage/health").json()
+    assert [(each["structure"], each["measure"], each["severity"]) for each in found["measures"]] == [
+        ("APPLICATION1", "redrives", "warning"),
+        ("APPLICATION1", "read_lists", "warning"),
+        ("ANOTHER", "sync_time", "info"),
+        ("APPLICATION1", "sync_time", "info"),
+        ("APPLICATION1", "pool_waits", "info"),
+    ]
+    assert (found["total"], found["measures"][0]["page"]) == (5, "/usage/SQ03/APPLICATION1#h-health")
+    named = get(measured, "/api/v1/usage/health?search=another&per_page=1").json()
+    assert [each["structure"] for each in named["measures"]] == ["ANOTHER"]
+    by_count = get(measured, "/api/v1/usage/health?sort=-above_limit").json()["measures"]
+    assert by_count[0]["measure"] == "redrives"
+    assert get(measured, "/api/v1/usage/health?sort=color").status == 422
+    rows = read(html(measured, "/usage/health").text).one("tbody").all("tr")
+    assert rows[0].one("a").attributes["href"] == "/usage/SQ03/APPLICATION1#h-health"
+    for key in ("structure", "qsg", "measure", "above_limit", "worst_at", "urgency"):
+        listed = list(csv.DictReader(io.StringIO(html(measured, f"/usage/health.csv?sort={key}").text)))
+        assert len(listed) == len(rows) == 5
+    assert html(measured, "/usage/health?sort=color").status == 422
+
+
 def test_next_run_replaces_the_health_of_all_structures(judged: FastAPI) -> None:
     store_night(judged.state.database, health=[health_json({}, structure="OTHER")])
     assert get(judged, REST).status == 404

@@ -46,6 +46,7 @@ PAGES: Mapping[str, int] = {
     "/collection-kit?systems=SYSA+SYSB&queue_managers=CSQ1+M%232&interval=60": 200,
     "/collection-kit?systems=SYSTEMS&queue_managers=1&interval=7": 422,
     "/usage": 200,
+    "/usage/health": 200,
     "/forecasts": 200,
     "/curves": 200,
     "/cf-levels": 200,
