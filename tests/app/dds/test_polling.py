@@ -299,9 +299,9 @@ def test_second_process_hands_over_nothing_again(site: Site, monkeypatch: pytest
 def test_gap_never_replaces_a_stored_interval(site: Site) -> None:
     site.poll()
     site.poll(2)
-    polling = service._Polling(
-        site.database, site.client, service.dds_connection(site.settings, "DDS1"), lambda: False
-    )  # type: ignore[arg-type]
+    assert site.client is not None
+    connection = service.dds_connection(site.settings, "DDS1")
+    polling = service._Polling(site.database, site.client, connection, lambda: False)
     polling._gap(NOON, NOON + MINUTE, "another process was slower")
     assert site.state().gaps == ()
     assert site.intervals()[NOON].report is not None

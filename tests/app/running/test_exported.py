@@ -27,7 +27,7 @@ def codes(answer: dict[str, object]) -> set[str]:
     return {each["code"] for each in findings}
 
 
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, object]] = {
     "lint": {"text": TEXT},
     "merge": {"plan": SQ03, "policy": TEXT},
     "diff": {"plan": SQ03, "current": TEXT},
