@@ -467,10 +467,10 @@ def _created(
     confirm: Confirm,
 ) -> ApplyResult:
     base = chosen_policy(server, names, order.policy)
+    policy = server.read(base)
     found = _planned(
-        server, server.read(base), evaluate(version), plan_name=order.plan, new_name=order.new_name,
-        unstated=order.unstated,
-    )  # fmt: skip
+        server, policy, evaluate(version), plan_name=order.plan, new_name=order.new_name, unstated=order.unstated
+    )
     if found.uncarried:
         lines = "\n".join(f"  {each.sentence}" for each in found.uncarried)
         message = f"Nothing was sent, because {len(found.uncarried)} values would be lost:\n{lines}"
@@ -486,6 +486,7 @@ def _created(
     if not confirm(found):
         message = "Nothing was sent, because the new policy was not confirmed."
         raise ApplyRefused(message)
+    _require_unchanged(server, names, base, policy, order.new_name)
     body = found.changed.body
     _store_sending(database, server.name, order, version, base, body)
     try:
@@ -501,6 +502,23 @@ def _created(
         ) from None  # fmt: skip
     _set_state(database, server.name, order.new_name, ApplyState.CREATED)
     return _read_back(database, server, order.new_name, base, body, unit, keeps=ApplyState.CREATED)
+
+
+def _require_unchanged(
+    server: PolicyServer, names: PolicyNames, base: str, policy: JsonObject, new_name: str
+) -> None:
+    """Check that the server is as it was when the difference was shown: a confirmation may take hours.
+
+    Raises:
+        ApplyRefused: The new name is in use, another policy is active, or the policy with the changes is another one.
+    """
+    now = server.list_policies()
+    if new_name in now.names:
+        message = f"The server has a policy {new_name} by now, which another command or user created. Nothing was sent; choose another name."  # fmt: skip
+        raise ApplyRefused(message)
+    if now.active != names.active or server.read(base) != policy:
+        message = f"The policy {base} was changed, or another policy was activated, after the difference was read. Nothing was sent; run the command again."  # fmt: skip
+        raise ApplyRefused(message)
 
 
 def _store_sending(
