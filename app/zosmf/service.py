@@ -404,8 +404,13 @@ def apply(
         result = _found_there(database, server, order, version, kept, unit)
     else:
         result = _created(database, server, names, order, version, evaluate, unit, confirm)
-    if confirm_activation is None or not result.succeeded or result.state is ApplyState.ACTIVATED:
+    if confirm_activation is None or not result.succeeded:
         return result
+    active = server.list_policies().active
+    if result.state is ApplyState.ACTIVATED and active in (None, result.policy_name):
+        return result
+    if active is not None and active != result.policy_name:
+        _require_current(server, active, result, evaluate(version), unit)
     if not confirm_activation(result.policy_name):
         message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
         raise ApplyRefused(message)
@@ -469,7 +474,12 @@ def _created(
     base = chosen_policy(server, names, order.policy)
     policy = server.read(base)
     found = _planned(
-        server, policy, evaluate(version), plan_name=order.plan, new_name=order.new_name, unstated=order.unstated
+        server,
+        policy,
+        evaluate(version),
+        plan_name=order.plan,
+        new_name=order.new_name,
+        unstated=order.unstated,
     )
     if found.uncarried:
         lines = "\n".join(f"  {each.sentence}" for each in found.uncarried)
@@ -590,6 +600,32 @@ def _read_back(
 def _settled(state: ApplyState) -> ApplyState:
     # An activation whose answer is missing is repeated, because activating the active policy again changes nothing.
     return ApplyState.VERIFIED if state is ApplyState.ACTIVATING else state
+
+
+def _require_current(
+    server: PolicyServer, active: str, result: ApplyResult, planned: PlanResult, unit: str
+) -> None:
+    """Check that activating a policy changes the structures of the plan only.
+
+    The policy may be days old; the active one may have been changed for other products since it was created.
+
+    Raises:
+        ApplyRefused: The active policy differs in other statements, which the activation would undo.
+    """
+    own = {f"STRUCTURE {each.cfrm_name}" for each in planned.structures}
+    others = [
+        each
+        for each in differences_between(server.read(active), server.read(result.policy_name), unit)
+        if each.statement not in own
+    ]
+    if others:
+        lines = "\n".join(f"  {each.sentence}" for each in others)
+        message = (
+            f"The policy {result.policy_name} was not activated, because the active policy {active} has other values than the "
+            f"policy {result.base} had when it was created. The activation would also change:\n{lines}\n"
+            "Apply the plan to the active policy under a new name."
+        )
+        raise ApplyRefused(message)
 
 
 def _activated(
