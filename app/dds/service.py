@@ -224,7 +224,7 @@ class _Polling:
                 break
             requests += 1
             wanted = reached + current.length
-            found = self._ask(_range(reached, wanted, current.offset))
+            found = self._asked(reached, wanted, current.offset)
             if found is not None and reached <= found.start < found.end <= current.start:
                 if found.start > reached:
                     self._gap(reached, found.start, _NO_DATA)
@@ -245,6 +245,15 @@ class _Polling:
     def _ask(self, more: Mapping[str, str]) -> CfactReport | None:
         reply = self._client.get(DDS_PATH, params={**DDS_PARAMETERS, **more})
         return read_report(reply.json())
+
+    def _asked(self, start: datetime, end: datetime, offset: timedelta) -> CfactReport | None:
+        """Ask for an interval; again if the server's local time differed from UTC by another offset at that time."""
+        found = self._ask(_range(start, end, offset))
+        if found is not None and found.start != start and found.offset != offset:
+            again = self._ask(_range(start, end, found.offset))
+            if again is not None and again.start == start:
+                return again
+        return found
 
     def _limit(self, reached: datetime, current: CfactReport) -> tuple[datetime, str] | None:
         """Return the end of a gap that is not asked for, and the reason; None if there is something to ask for."""

@@ -114,6 +114,21 @@ def test_outage_of_ten_minutes_leaves_no_gap_and_no_double(site: Site) -> None:
     assert site.state().gaps == ()
 
 
+@pytest.mark.parametrize(("hours", "changed_after", "polls"), [(1, 20, 1), (-1, 62, 3)], ids=["end", "begin"])
+def test_outage_across_a_change_of_local_time_leaves_no_gap(
+    site: Site, hours: int, changed_after: int, polls: int
+) -> None:
+    site.poll()
+    site.server.offset_before = site.server.offset + timedelta(hours=hours)
+    site.server.changed_at = NOON + changed_after * MINUTE
+    site.poll(changed_after)
+    for _ in range(polls - 1):
+        site.poll()
+    found = site.intervals()
+    assert minutes(NOON, changed_after) <= set(found)
+    assert all(each.missing is None for each in found.values())
+
+
 def test_polling_again_in_the_same_minute_stores_nothing(site: Site) -> None:
     site.poll()
     assert site.poll(0).stored == 0
