@@ -43,6 +43,7 @@ from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUni
 from app.zosmf.server import PolicyNames, PolicyServer
 from planner_core.contracts.files import parsed_text, plain
 from planner_core.findings import Finding
+from planner_core.running.merge import MergedPolicy
 from planner_core.running.policy_json import ChangedPolicy, UncarriedKeyword, changed_policy
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import (
@@ -58,7 +59,6 @@ from planner_core.wire import Answer, Hidden, JsonObject
 
 if TYPE_CHECKING:
     from planner_core.plan.result import PlanResult
-    from planner_core.running.merge import MergedPolicy
 
 UNITS: Final = ("B", "K", "M", "G")
 SAME, DRIFT, FAILED = "same", "drift", "failed"
@@ -84,6 +84,7 @@ class PolicyPlan(Answer):
     is_verified: bool
     policy_name: str
     plan: str
+    version: Annotated[int | None, Field(description="The version of the plan; null if it is not stored.")]
     differences: tuple[StatementDifference, ...]
     uncarried: tuple[UncarriedKeyword, ...]
     merged: Hidden[MergedPolicy]
@@ -291,6 +292,7 @@ def plan(
     result: PlanResult,
     *,
     plan_name: str,
+    version: int | None = None,
     policy: str | None = None,
     new_name: str | None = None,
     unstated: Unstated = DEFAULT_UNSTATED,
@@ -304,7 +306,13 @@ def plan(
     """
     chosen = chosen_policy(server, server.list_policies(), policy)
     return _planned(
-        server, server.read(chosen), result, plan_name=plan_name, new_name=new_name, unstated=unstated
+        server,
+        server.read(chosen),
+        result,
+        plan_name=plan_name,
+        version=version,
+        new_name=new_name,
+        unstated=unstated,
     )
 
 
@@ -314,6 +322,7 @@ def _planned(
     result: PlanResult,
     *,
     plan_name: str,
+    version: int | None,
     new_name: str | None,
     unstated: Unstated,
 ) -> PolicyPlan:
@@ -328,7 +337,7 @@ def _planned(
     # With all values of the merge, so that those which cannot be carried are shown as well.
     complete = changed_policy(policy, found.policy, name=name, unit=unit, accepted=_ALL)
     return PolicyPlan(
-        server.name, server.connection.verified_against_a_real_system, name, plan_name,
+        server.name, server.connection.verified_against_a_real_system, name, plan_name, version,
         differences_between(policy, complete.body, unit), changed.uncarried, found, changed,
         tuple(each.finding for each in found.findings),
     )  # fmt: skip
@@ -478,6 +487,7 @@ def _created(
         policy,
         evaluate(version),
         plan_name=order.plan,
+        version=version.number,
         new_name=order.new_name,
         unstated=order.unstated,
     )
@@ -633,7 +643,12 @@ def _activated(
 ) -> ApplyResult:
     name = result.policy_name
     _set_state(database, server.name, name, ApplyState.ACTIVATING)
-    server.activate(name, {"plan": version.name, "version": version.number})
+    try:
+        server.activate(name, {"plan": version.name, "version": version.number})
+    except ConnectionFailed as error:
+        if not error.is_uncertain:
+            _set_state(database, server.name, name, ApplyState.VERIFIED)
+        raise
     active = server.list_policies().active
     if active is None:
         sentence = f"The server accepted the activation of {name}, but does not report which policy is active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
@@ -700,7 +715,7 @@ def _compared(
     active = server.read(chosen)
     if version is not None:
         found = _planned(
-            server, active, evaluate(version), plan_name=version.name, new_name=None, unstated=DEFAULT_UNSTATED
+            server, active, evaluate(version), plan_name=version.name, version=version.number, new_name=None, unstated=DEFAULT_UNSTATED
         )  # fmt: skip
         # From the plan to what is there, so that `after` is the value that was changed by hand.
         differences = tuple(

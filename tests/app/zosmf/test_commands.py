@@ -140,6 +140,29 @@ def test_old_policy_is_not_activated_over_later_changes_of_other_structures(
     assert "The policy CFRM02 is active" in out
 
 
+def test_version_of_the_plan_is_shown(stand_in: ZosmfStandIn, verified: str, capsys: Capture) -> None:
+    assert "This is version 1 of the plan SQ03." in run(capsys, *PLAN)[2]
+    code, out, err = run(capsys, *PLAN, "--json")
+    assert (code, json.loads(out or "{}").get("version")) == (0, 1), err
+    assert "These are the changes of version 1 of the plan SQ03." in run(capsys, *APPLY)[2]
+
+
+def test_refused_activation_leaves_the_policy_verified(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    assert run(capsys, *APPLY)[0] == 0
+    # List, policy, list, active policy and new policy, then the activation.
+    before = len(stand_in.requests)
+    activate = (*APPLY, "--activate", "--confirm-activation", "CFRM02")
+    stand_in.faults += [*(Fault() for _ in range(5)), Fault(status=403)]
+    assert run(capsys, *activate)[0] == 2
+    assert stand_in.lines[before:][-1] == f"PUT {POLICIES}/activation/CFRM02"
+    with open_database() as (database, _), database.session(writes=False) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        assert row is not None
+        assert row.state == ApplyState.VERIFIED
+
+
 def test_corrupted_value_is_reported_and_prevents_activation(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
