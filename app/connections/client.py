@@ -8,6 +8,7 @@ off is an error that names the connection, the method and the path.
 from __future__ import annotations
 
 import json
+import math
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -55,7 +56,10 @@ class Reply:
             ConnectionFailed: It is not JSON.
         """
         try:
-            found = json.loads(self.body)
+            found = json.loads(self.body, parse_constant=_refused, parse_float=_finite)
+            # Half of a surrogate pair could be neither stored nor sent back.
+            if b"\\u" in self.body:
+                json.dumps(found, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             raise ConnectionFailed(
                 self.connection, self.method, self.path,
@@ -295,6 +299,17 @@ def _excerpt(reply: Reply) -> str:
     """Return the beginning of an error answer, on one line and without secrets."""
     text = " ".join(reply.body[: 4 * _SHOWN].decode("utf-8", "replace").split())
     return logs.printable(logs.without_secrets(text))[:_SHOWN].rstrip(" .")
+
+
+def _refused(constant: str) -> float:
+    # Python reads NaN and Infinity, which are not JSON and could not be sent back.
+    message = f"{constant} is not JSON"
+    raise ValueError(message)
+
+
+def _finite(text: str) -> float:
+    found = float(text)
+    return found if math.isfinite(found) else _refused(text)
 
 
 def _depth(value: object) -> int:

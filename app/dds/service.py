@@ -44,7 +44,6 @@ HOUR: Final = timedelta(hours=1)
 KEPT_INTERVALS: Final = timedelta(days=7)
 """How long intervals are remembered after they were handed over; the gaps among them stay for `KEPT_GAPS`."""
 KEPT_GAPS: Final = timedelta(days=90)
-_CLOCK_CHANGE: Final = timedelta(minutes=30)
 _NO_DATA = "the server delivered no data for it"
 _TOO_OLD = "it is older than backfill_hours of the connection"
 _TOO_SHORT = "it is shorter than an interval of the server"
@@ -227,11 +226,7 @@ class _Polling:
                 break
             requests += 1
             wanted = reached + current.length
-            found = self._ask(_range(reached, wanted, current.offset))
-            if found is not None and abs(found.start - reached) >= _CLOCK_CHANGE:
-                # The server's local time had another offset then.
-                requests += 1
-                found = self._ask(_range(reached, wanted, current.offset - (found.start - reached)))
+            found = self._asked(reached, wanted, current.offset)
             if found is not None and reached <= found.start < wanted and found.end <= following:
                 if found.start > reached:
                     self._gap(reached, found.start, _NO_DATA)
@@ -252,6 +247,15 @@ class _Polling:
     def _ask(self, more: Mapping[str, str]) -> CfactReport | None:
         reply = self._client.get(DDS_PATH, params={**DDS_PARAMETERS, **more})
         return read_report(reply.json())
+
+    def _asked(self, start: datetime, end: datetime, offset: timedelta) -> CfactReport | None:
+        """Ask for an interval; again if the server's local time differed from UTC by another offset at that time."""
+        found = self._ask(_range(start, end, offset))
+        if found is not None and found.start != start and found.offset != offset:
+            again = self._ask(_range(start, end, found.offset))
+            if again is not None and again.start == start:
+                return again
+        return found
 
     def _limit(
         self, reached: datetime, following: datetime, current: CfactReport

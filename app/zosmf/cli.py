@@ -142,6 +142,7 @@ def _plan(arguments: argparse.Namespace) -> int:
             server,
             service.evaluation_of(database)(version),
             plan_name=arguments.plan,
+            version=version.number,
             policy=arguments.policy,
             unstated=arguments.unstated,
         )
@@ -149,6 +150,7 @@ def _plan(arguments: argparse.Namespace) -> int:
         write_json(found.as_json())
     else:
         _say_findings(found)
+        sys.stderr.write(f"This is version {found.version} of the plan {found.plan}.\n")
         if arguments.text:
             write(found.merged.policy)
         else:
@@ -193,6 +195,7 @@ def _apply(arguments: argparse.Namespace) -> int:
         _say_findings(found)
         for line in _difference_lines(found.differences):
             sys.stderr.write(f"{line}\n")
+        sys.stderr.write(f"These are the changes of version {found.version} of the plan {found.plan}.\n")
         question = f"Create the policy {order.new_name} from {found.policy_name} with these changes? It stays inactive. [yes/no] "
         return arguments.yes or _typed(question, advice="Use --yes to create it without asking.") == "yes"
 

@@ -142,14 +142,15 @@ def names_in(answer: object) -> tuple[str, ...] | None:
     found = [each for each in lists if isinstance(each, list) and all(map(_has_name, each))]
     if len(found) != 1:
         return None
-    return tuple(each["name"] for each in found[0])
+    # Names of the sysplex are often padded; a padded name must not look like one that is free.
+    return tuple(each["name"].strip() for each in found[0])
 
 
 def active_in(answer: object) -> str | None:
     """Return the name of the active policy, if a list of policies states it."""
     active: Any = answer.get("activePolicy") if isinstance(answer, dict) else None
     name = active.get("name") if isinstance(active, dict) else active
-    return name if isinstance(name, str) and is_policy_name(name) else None
+    return name.strip() if isinstance(name, str) and is_policy_name(name.strip()) else None
 
 
 def _has_name(entry: object) -> bool:

@@ -43,6 +43,7 @@ from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUni
 from app.zosmf.server import PolicyNames, PolicyServer
 from planner_core.contracts.files import parsed_text, plain
 from planner_core.findings import Finding
+from planner_core.running.merge import MergedPolicy
 from planner_core.running.policy_json import ChangedPolicy, UncarriedKeyword, changed_policy
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import (
@@ -58,7 +59,6 @@ from planner_core.wire import Answer, Hidden, JsonObject
 
 if TYPE_CHECKING:
     from planner_core.plan.result import PlanResult
-    from planner_core.running.merge import MergedPolicy
 
 UNITS: Final = ("B", "K", "M", "G")
 SAME, DRIFT, FAILED = "same", "drift", "failed"
@@ -84,6 +84,7 @@ class PolicyPlan(Answer):
     is_verified: bool
     policy_name: str
     plan: str
+    version: Annotated[int | None, Field(description="The version of the plan; null if it is not stored.")]
     differences: tuple[StatementDifference, ...]
     uncarried: tuple[UncarriedKeyword, ...]
     merged: Hidden[MergedPolicy]
@@ -291,6 +292,7 @@ def plan(
     result: PlanResult,
     *,
     plan_name: str,
+    version: int | None = None,
     policy: str | None = None,
     new_name: str | None = None,
     unstated: Unstated = DEFAULT_UNSTATED,
@@ -304,7 +306,13 @@ def plan(
     """
     chosen = chosen_policy(server, server.list_policies(), policy)
     return _planned(
-        server, server.read(chosen), result, plan_name=plan_name, new_name=new_name, unstated=unstated
+        server,
+        server.read(chosen),
+        result,
+        plan_name=plan_name,
+        version=version,
+        new_name=new_name,
+        unstated=unstated,
     )
 
 
@@ -314,6 +322,7 @@ def _planned(
     result: PlanResult,
     *,
     plan_name: str,
+    version: int | None,
     new_name: str | None,
     unstated: Unstated,
 ) -> PolicyPlan:
@@ -328,7 +337,7 @@ def _planned(
     # With all values of the merge, so that those which cannot be carried are shown as well.
     complete = changed_policy(policy, found.policy, name=name, unit=unit, accepted=_ALL)
     return PolicyPlan(
-        server.name, server.connection.verified_against_a_real_system, name, plan_name,
+        server.name, server.connection.verified_against_a_real_system, name, plan_name, version,
         differences_between(policy, complete.body, unit), changed.uncarried, found, changed,
         tuple(each.finding for each in found.findings),
     )  # fmt: skip
@@ -404,8 +413,13 @@ def apply(
         result = _found_there(database, server, order, version, kept, unit)
     else:
         result = _created(database, server, names, order, version, evaluate, unit, confirm)
-    if confirm_activation is None or not result.succeeded or result.state is ApplyState.ACTIVATED:
+    if confirm_activation is None or not result.succeeded:
         return result
+    active = server.list_policies().active
+    if result.state is ApplyState.ACTIVATED and active in (None, result.policy_name):
+        return result
+    if active is not None and active != result.policy_name:
+        _require_current(server, active, result, evaluate(version), unit)
     if not confirm_activation(result.policy_name):
         message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
         raise ApplyRefused(message)
@@ -467,10 +481,16 @@ def _created(
     confirm: Confirm,
 ) -> ApplyResult:
     base = chosen_policy(server, names, order.policy)
+    policy = server.read(base)
     found = _planned(
-        server, server.read(base), evaluate(version), plan_name=order.plan, new_name=order.new_name,
+        server,
+        policy,
+        evaluate(version),
+        plan_name=order.plan,
+        version=version.number,
+        new_name=order.new_name,
         unstated=order.unstated,
-    )  # fmt: skip
+    )
     if found.uncarried:
         lines = "\n".join(f"  {each.sentence}" for each in found.uncarried)
         message = f"Nothing was sent, because {len(found.uncarried)} values would be lost:\n{lines}"
@@ -486,6 +506,7 @@ def _created(
     if not confirm(found):
         message = "Nothing was sent, because the new policy was not confirmed."
         raise ApplyRefused(message)
+    _require_unchanged(server, names, base, policy, order.new_name)
     body = found.changed.body
     _store_sending(database, server.name, order, version, base, body)
     try:
@@ -501,6 +522,23 @@ def _created(
         ) from None  # fmt: skip
     _set_state(database, server.name, order.new_name, ApplyState.CREATED)
     return _read_back(database, server, order.new_name, base, body, unit, keeps=ApplyState.CREATED)
+
+
+def _require_unchanged(
+    server: PolicyServer, names: PolicyNames, base: str, policy: JsonObject, new_name: str
+) -> None:
+    """Check that the server is as it was when the difference was shown: a confirmation may take hours.
+
+    Raises:
+        ApplyRefused: The new name is in use, another policy is active, or the policy with the changes is another one.
+    """
+    now = server.list_policies()
+    if new_name in now.names:
+        message = f"The server has a policy {new_name} by now, which another command or user created. Nothing was sent; choose another name."  # fmt: skip
+        raise ApplyRefused(message)
+    if now.active != names.active or server.read(base) != policy:
+        message = f"The policy {base} was changed, or another policy was activated, after the difference was read. Nothing was sent; run the command again."  # fmt: skip
+        raise ApplyRefused(message)
 
 
 def _store_sending(
@@ -574,12 +612,43 @@ def _settled(state: ApplyState) -> ApplyState:
     return ApplyState.VERIFIED if state is ApplyState.ACTIVATING else state
 
 
+def _require_current(
+    server: PolicyServer, active: str, result: ApplyResult, planned: PlanResult, unit: str
+) -> None:
+    """Check that activating a policy changes the structures of the plan only.
+
+    The policy may be days old; the active one may have been changed for other products since it was created.
+
+    Raises:
+        ApplyRefused: The active policy differs in other statements, which the activation would undo.
+    """
+    own = {f"STRUCTURE {each.cfrm_name}" for each in planned.structures}
+    others = [
+        each
+        for each in differences_between(server.read(active), server.read(result.policy_name), unit)
+        if each.statement not in own
+    ]
+    if others:
+        lines = "\n".join(f"  {each.sentence}" for each in others)
+        message = (
+            f"The policy {result.policy_name} was not activated, because the active policy {active} has other values than the "
+            f"policy {result.base} had when it was created. The activation would also change:\n{lines}\n"
+            "Apply the plan to the active policy under a new name."
+        )
+        raise ApplyRefused(message)
+
+
 def _activated(
     database: Database, server: PolicyServer, result: ApplyResult, version: StoredVersion
 ) -> ApplyResult:
     name = result.policy_name
     _set_state(database, server.name, name, ApplyState.ACTIVATING)
-    server.activate(name, {"plan": version.name, "version": version.number})
+    try:
+        server.activate(name, {"plan": version.name, "version": version.number})
+    except ConnectionFailed as error:
+        if not error.is_uncertain:
+            _set_state(database, server.name, name, ApplyState.VERIFIED)
+        raise
     active = server.list_policies().active
     if active is None:
         sentence = f"The server accepted the activation of {name}, but does not report which policy is active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
@@ -646,7 +715,7 @@ def _compared(
     active = server.read(chosen)
     if version is not None:
         found = _planned(
-            server, active, evaluate(version), plan_name=version.name, new_name=None, unstated=DEFAULT_UNSTATED
+            server, active, evaluate(version), plan_name=version.name, version=version.number, new_name=None, unstated=DEFAULT_UNSTATED
         )  # fmt: skip
         # From the plan to what is there, so that `after` is the value that was changed by hand.
         differences = tuple(

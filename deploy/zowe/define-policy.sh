@@ -38,11 +38,19 @@ if jq --exit-status '.changes == []' "$work/merged.json" > /dev/null; then
   exit 0
 fi
 
+jq --join-output '.policy' "$work/merged.json" | sed -E "s/$define/DEFINE POLICY NAME($name) REPLACE(NO)/" > "$work/policy.txt"
+# JES ends the input of the job at such a line: the rest of the policy would be lost, and the job would still end with CC 0000.
+! grep -q '^/\*' "$work/policy.txt" || stop "$policy has a line with /* in column 1, which ends the input of the job: begin it in column 2"
+# A REPLACE on a line of its own, or after a comment, and statements about other policies are not replaced above.
+bare=$(jq --raw-input --slurp --raw-output 'gsub("/\\*[\\s\\S]*?\\*/"; " ") | gsub("\\s+"; " ") | ascii_upcase' "$work/policy.txt")
+[ "$(grep -oE '\bREPLACE ?\(' <<< "$bare" | wc -l)" -eq 1 ] || stop "$policy must have REPLACE directly after DEFINE POLICY NAME(...), on the same line, or not at all"
+[ "$(grep -owE 'POLICY' <<< "$bare" | wc -l)" -eq 1 ] || stop "$policy has a statement about another policy, such as DELETE POLICY: remove it"
+
 {
   cat "$card"
   printf '%s\n' '//CFPLAN   EXEC PGM=IXCMIAPU' '//SYSPRINT DD  SYSOUT=*' '//SYSABEND DD  SYSOUT=*' '//SYSIN    DD  *'
   grep -qE '^ *DATA +TYPE\(' "$policy" || echo ' DATA TYPE(CFRM) REPORT(YES)'
-  jq --join-output '.policy' "$work/merged.json" | sed -E "s/$define/DEFINE POLICY NAME($name) REPLACE(NO)/"
+  cat "$work/policy.txt"
   echo '/*'
 } > "$work/job.jcl"
 long=$(grep -nvE '^(//.*|.{0,71})$' "$work/job.jcl" | head -n 1) || true

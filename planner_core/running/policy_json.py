@@ -102,6 +102,10 @@ class _Writing:
             for member, value in entry.items():
                 self._samples.setdefault(member, copy.deepcopy(value))
 
+    def _spelled(self, keyword: str) -> str:
+        """Return the member of a keyword as other statements spell it, or else as it is documented."""
+        return next((each for each in self._samples if each.upper() == keyword), keyword.lower())
+
     def fill(
         self, entry: JsonObject, statement: TextStatement, *, leaves_defaults: bool
     ) -> list[UncarriedKeyword]:
@@ -110,10 +114,11 @@ class _Writing:
         defaults = _defaults_of(statement) if leaves_defaults else {}
         for parameter in statement.parameters:
             keyword, text = parameter.keyword, _canonical(parameter.keyword, ",".join(parameter.values))
-            member = keyword.lower()
+            # A server that spells members otherwise must not get a second member with the same meaning.
+            member = next((each for each in entry if each.upper() == keyword), self._spelled(keyword))
             if keyword == "NAME" or value_text(keyword, entry.get(member), self._unit) == text:
                 continue
-            if member not in self._accepted:
+            if keyword.lower() not in self._accepted:
                 if defaults.get(keyword) != text:
                     lost.append(UncarriedKeyword(str(entry["name"]), keyword, text, _NOT_CARRIED))
                 continue

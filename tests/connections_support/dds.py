@@ -40,9 +40,10 @@ class DataServer(StandIn):
     ) -> None:
         super().__init__()
         self.clock, self.structures, self.systems, self.offset = clock, structures, systems, offset
-        self.offset_of_requests: timedelta | None = None
-        """The offset with which requested times are read, if it differs: their day had another one."""
         self.length = MINUTE
+        self.changed_at: datetime | None = None
+        """When the offset of local time changed by an hour, as at the end of daylight saving time."""
+        self.offset_before = offset + timedelta(hours=1)
         self.without_data: set[datetime] = set()
         """Starts of minutes of which the server has no data."""
 
@@ -55,11 +56,14 @@ class DataServer(StandIn):
         if "range" not in request.query:
             end = self.clock().replace(second=0, microsecond=0)
             return Answer.json(self.report(end - self.length, end))
-        start, end = (
+        local = [
             datetime.strptime(each, FORMAT).replace(tzinfo=self.clock().tzinfo)
-            - (self.offset if self.offset_of_requests is None else self.offset_of_requests)
             for each in request.query["range"][0].split(",")
-        )
+        ]
+        # An hour that local time has twice is the first one, as long as there is one.
+        before = local[0] - self.offset_before
+        is_before = self.changed_at is not None and before < self.changed_at
+        start, end = (each - (self.offset_before if is_before else self.offset) for each in local)
         if start in self.without_data:
             said = {"id": "GPM0507I", "severity": 1, "description": "No valid data."}
             return Answer.json({"report": [{"message": said, "metric": {"id": "CFACT"}}]})
@@ -68,6 +72,8 @@ class DataServer(StandIn):
     def report(self, start: datetime, end: datetime) -> dict[str, Any]:
         """Return the report of an interval."""
         used = str(100 + start.minute)
+        is_before = self.changed_at is not None and start < self.changed_at
+        offset = self.offset_before if is_before else self.offset
         rows = [row for name in self.structures for row in self._rows(name, used)]
         return {
             "message": [],
@@ -79,8 +85,8 @@ class DataServer(StandIn):
                     "row": [{"col": row, "refno": number} for number, row in enumerate(rows, start=1)],
                     "timeData": {
                         "gathererInterval": {"unit": "SECONDS", "value": 60},
-                        "localEnd": (end + self.offset).strftime(FORMAT),
-                        "localStart": (start + self.offset).strftime(FORMAT),
+                        "localEnd": (end + offset).strftime(FORMAT),
+                        "localStart": (start + offset).strftime(FORMAT),
                         "utcEnd": end.strftime(FORMAT),
                         "utcStart": start.strftime(FORMAT),
                     },

@@ -391,6 +391,8 @@ def test_new_policy_has_no_line_that_ixcmiapu_would_cut(filters: ModuleType) -> 
         filters.renamed(f" DEFINE POLICY NAME(A)\n{' ' * 70}SIZE(123456)\n", "B", False)
     with pytest.raises(ValueError, match="0 statements DEFINE POLICY"):
         filters.renamed(" STRUCTURE NAME(S)\n", "B", False)
+    with pytest.raises(ValueError, match="statement about another policy"):
+        filters.renamed(" DEFINE POLICY NAME(A)\n CF NAME(C1)\n DELETE POLICY NAME(C)\n", "B", False)
 
 
 def test_other_statements_are_compared_in_one_notation(filters: ModuleType) -> None:
@@ -457,3 +459,6 @@ def test_exceptions_of_the_test_are_found_by_number_and_by_name(filters: ModuleT
     assert filters.reallocate_test(named) == {"is_report": True, "exceptions": ["A", "B"]}
     assert filters.reallocate_test(head)["exceptions"] == ["2 structures that the report does not name"]
     assert filters.reallocate_test(head[:1])["is_report"] is False
+    # Without a number and without names, nothing shows that there are no exceptions.
+    unnumbered = [each.replace("2 STRUCTURE(S)", "STRUCTURE(S)") for each in head]
+    assert filters.reallocate_test(unnumbered)["is_report"] is False

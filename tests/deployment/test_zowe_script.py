@@ -140,6 +140,25 @@ def refused_plan() -> dict[str, Any]:
             "PROD02",
             "more than 71 columns",
         ),
+        (
+            "policy.txt",
+            POLICY.replace(" REPLACE(", "\n     REPLACE("),
+            "PROD02",
+            "must have REPLACE directly after",
+        ),
+        (
+            "policy.txt",
+            POLICY.replace(" REPLACE(", " /* OLD */ replace("),
+            "PROD02",
+            "must have REPLACE directly after",
+        ),
+        ("policy.txt", POLICY + " DELETE POLICY NAME(PROD00)\n", "PROD02", "such as DELETE POLICY"),
+        (
+            "policy.txt",
+            POLICY.replace("   STRUCTURE", "/* DB2 */\n   STRUCTURE", 1),
+            "PROD02",
+            "/* in column 1",
+        ),
         ("card.jcl", "//* NO CARD\n", "PROD02", "has no JOB statement"),
     ],
 )

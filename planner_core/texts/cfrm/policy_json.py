@@ -142,6 +142,12 @@ def _check_section(policy: JsonObject, section: str, verb: str) -> None:
             message = f"The policy has two statements {verb} NAME({name})."
             raise PolicyJsonInvalid(message)
         names.add(name)
+        spelled = [member.upper() for member in each]
+        if twice := next((member for member in spelled if spelled.count(member) > 1), None):
+            message = (
+                f"The statement {verb} NAME({name}) has the member {twice.lower()[:40]} in two spellings."
+            )
+            raise PolicyJsonInvalid(message)
 
 
 def entries_of(policy: JsonObject, section: str) -> list[JsonObject]:

@@ -47,6 +47,12 @@ _UTILITY: Final = (
 """The start of a step that runs the utility; the Workflows task adds the JOB statement."""
 
 
+_REPLACES: Final = (
+    "The job has REPLACE(YES): a policy of this name is replaced, and can be defined again only from the listing of the "
+    "backup. It must not be the active policy."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Step:
     """One step; `jcl` is the job that it submits, and None for a step that a person performs."""
@@ -65,7 +71,8 @@ def workflow(result: PlanResult) -> str:
     _information(root, result)
     # Each step requires the one before it, so that nothing is activated before it was defined.
     before: str | None = None
-    for step in (_backup(), _define(result), _activate(result), _test()):
+    define = _define(result)
+    for step in (_backup(), define, _activate(result, is_defined=define.jcl is not None), _test()):
         before = _append(root, step, before)
     rebuilds = SubElement(root, "step", {"name": "rebuild"})
     _text(rebuilds, "title", "Rebuild the structures whose change is pending")
@@ -154,7 +161,8 @@ def _define(result: PlanResult) -> _Step:
                         "The policy holds only the coupling facilities and structures in the job. Structures of other products "
                         "that are allocated become pending deletion when it is activated: continue only if these are all that "
                         "the sysplex has. The job changes the administrative policy only."
-                    )
+                    ),
+                    *([_paragraph(_REPLACES)] if document.policy.replace else []),
                 ],
                 jcl=jcl,
             )
@@ -172,7 +180,18 @@ def _define(result: PlanResult) -> _Step:
     )
 
 
-def _activate(result: PlanResult) -> _Step:
+def _activate(result: PlanResult, *, is_defined: bool) -> _Step:
+    """Return the step that starts the policy; a policy that was merged by hand has a name that the plan does not know."""
+    started = (
+        [_paragraph("Start the new policy:"), _preformatted(activate_command(result.document.policy.name))]
+        if is_defined
+        else [
+            _paragraph(
+                "Start the new policy. Replace policy-name with the name that you gave it in the step before:"
+            ),
+            _preformatted(activate_command(None)),
+        ]
+    )
     return _Step(
         "activate",
         "Activate the policy",
@@ -180,8 +199,7 @@ def _activate(result: PlanResult) -> _Step:
         [
             _paragraph("Check which policy is active, and write its name down:"),
             _preformatted(DISPLAY_POLICY),
-            _paragraph("Start the new policy:"),
-            _preformatted(activate_command(result.document.policy.name)),
+            *started,
             _paragraph(
                 "The response is IXC511I if the policy was accepted. To go back, start the previous policy with the same "
                 "command. Other structures can change too if their statements differ."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app import logs
-from app.connections.client import Client, open_client
+from app.connections.client import Client, Reply, open_client
 from app.connections.declared import connection_named
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
 from app.settings import Settings
@@ -53,6 +53,16 @@ def test_answer_is_read_over_tls_with_basic_authentication(stand_in: StandIn, tm
         reply = client.get("/a", params={"b": "c d"})
     assert reply.json()["path"] == "/a"
     assert stand_in.requests[0].query == {"b": ["c d"]}
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "-Infinity", "1e999", r'"\ud800"', "[" * 100_000, "9" * 5000], ids=lambda each: each[:9]
+)
+def test_json_that_could_not_be_sent_back_is_refused(value: str) -> None:
+    reply = Reply("PLEX1", "GET", "/a", 200, "application/json", f'{{"a": {value}}}'.encode())
+    with pytest.raises(ConnectionFailed, match="is not JSON"):
+        reply.json()
+    assert Reply("PLEX1", "GET", "/a", 200, "", rb'{"a": [1.5, "\u00e9"]}').json() == {"a": [1.5, "é"]}
 
 
 def test_unknown_authority_is_refused_before_anything_is_sent(stand_in: StandIn, tmp_path: Path) -> None:

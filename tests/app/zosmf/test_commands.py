@@ -100,6 +100,69 @@ def test_activation_needs_the_name_of_the_policy(
     assert stand_in.active == "CFRM01"
 
 
+@pytest.mark.parametrize("change", ["taken", "edited", "activated"])
+def test_change_while_the_confirmation_is_awaited_stops_the_creation(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    def typed(*_: object, **__: object) -> str:
+        if change == "taken":
+            stand_in.policies["CFRM02"] = base_policy("CFRM02")
+        elif change == "edited":
+            structure(stand_in, "CFRM01", "DSNDB0G_LOCK1")["size"] = 262144
+        else:
+            stand_in.policies["CFRM09"] = base_policy("CFRM09")
+            stand_in.active = "CFRM09"
+        return "yes"
+
+    monkeypatch.setattr("app.zosmf.cli._typed", typed)
+    code, _, err = run(capsys, *APPLY[:-1])
+    assert (code, "Nothing was sent" in err) == (2, True)
+    assert stand_in.changes == []
+
+
+def test_old_policy_is_not_activated_over_later_changes_of_other_structures(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    activate = (*APPLY, "--activate", "--confirm-activation", "CFRM02")
+    assert run(capsys, *APPLY)[0] == 0
+    stand_in.policies["CFRM09"] = base_policy("CFRM09")
+    structure(stand_in, "CFRM09", "DSNDB0G_LOCK1")["size"] = 262144
+    stand_in.active = "CFRM09"
+    code, _, err = run(capsys, *activate)
+    assert (code, stand_in.active) == (2, "CFRM09")
+    assert "STRUCTURE DSNDB0G_LOCK1: SIZE(262144) -> SIZE(131072)" in err
+    structure(stand_in, "CFRM09", "DSNDB0G_LOCK1")["size"] = 131072
+    assert run(capsys, *activate)[0] == 0
+    # It was activated, and another policy was started afterwards: the command does not claim that it is active.
+    stand_in.active = "CFRM09"
+    code, out, _ = run(capsys, *activate)
+    assert (code, stand_in.active) == (0, "CFRM02")
+    assert "The policy CFRM02 is active" in out
+
+
+def test_version_of_the_plan_is_shown(stand_in: ZosmfStandIn, verified: str, capsys: Capture) -> None:
+    assert "This is version 1 of the plan SQ03." in run(capsys, *PLAN)[2]
+    code, out, err = run(capsys, *PLAN, "--json")
+    assert (code, json.loads(out or "{}").get("version")) == (0, 1), err
+    assert "These are the changes of version 1 of the plan SQ03." in run(capsys, *APPLY)[2]
+
+
+def test_refused_activation_leaves_the_policy_verified(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    assert run(capsys, *APPLY)[0] == 0
+    # List, policy, list, active policy and new policy, then the activation.
+    before = len(stand_in.requests)
+    activate = (*APPLY, "--activate", "--confirm-activation", "CFRM02")
+    stand_in.faults += [*(Fault() for _ in range(5)), Fault(status=403)]
+    assert run(capsys, *activate)[0] == 2
+    assert stand_in.lines[before:][-1] == f"PUT {POLICIES}/activation/CFRM02"
+    with open_database() as (database, _), database.session(writes=False) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        assert row is not None
+        assert row.state == ApplyState.VERIFIED
+
+
 def test_corrupted_value_is_reported_and_prevents_activation(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
@@ -183,8 +246,8 @@ def test_existing_policy_is_never_overwritten(
 def test_missing_answer_to_the_creation_is_settled_by_the_next_command(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
-    # List, policy, then the creation, whose answer is cut off although the policy was created.
-    stand_in.faults += [Fault(), Fault(), Fault(cut_after=1)]
+    # List and policy twice, then the creation, whose answer is cut off although the policy was created.
+    stand_in.faults += [*(Fault() for _ in range(4)), Fault(cut_after=1)]
     code, _, err = run(capsys, *APPLY)
     assert code == 2
     assert "It is not known whether the policy CFRM02 was created. Run the same command again" in err
@@ -197,7 +260,7 @@ def test_missing_answer_to_the_creation_is_settled_by_the_next_command(
 def test_creation_that_did_not_arrive_is_repeated_by_the_next_command(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
-    stand_in.faults += [Fault(), Fault(), Fault(status=503)]
+    stand_in.faults += [*(Fault() for _ in range(4)), Fault(status=503)]
     assert run(capsys, *APPLY)[0] == 2
     assert "CFRM02" not in stand_in.policies
     code, out, _ = run(capsys, *APPLY)
@@ -208,10 +271,10 @@ def test_command_killed_before_reading_back_is_settled_by_the_next_one(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
     before = len(stand_in.requests)
-    # List, policy, creation, and the policy read back, for which the command is killed while it waits.
-    stand_in.faults += [Fault(), Fault(), Fault(), Fault(is_silent=True)]
+    # List and policy twice, creation, and the policy read back, for which the command is killed while it waits.
+    stand_in.faults += [*(Fault() for _ in range(5)), Fault(is_silent=True)]
     with subprocess.Popen([sys.executable, "-m", "app.cli", *APPLY], cwd=ROOT) as command:
-        while len(stand_in.requests) < before + 4 and command.poll() is None:
+        while len(stand_in.requests) < before + 6 and command.poll() is None:
             time.sleep(0.02)
         command.kill()
     assert command.returncode == -signal.SIGKILL

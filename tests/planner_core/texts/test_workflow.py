@@ -99,6 +99,18 @@ def test_plan_without_the_whole_policy_is_merged_by_hand() -> None:
     assert steps(tree(job_plan(policy__job=False)))[1].find("template") is None
 
 
+def test_policy_merged_by_hand_is_activated_under_the_name_that_it_was_given() -> None:
+    by_hand = words(steps(tree(job_plan(policy__job=False)))[2])
+    assert "POLNAME=policy-name" in by_hand
+    assert f"POLNAME={job_plan()['policy']['name']}" not in by_hand
+    assert f"POLNAME={job_plan()['policy']['name']}" in words(steps(tree(complete()))[2])
+
+
+def test_job_that_replaces_a_policy_says_so() -> None:
+    assert "REPLACE(YES)" in words(steps(tree(job_plan(policy__replace=True)))[1])
+    assert "has REPLACE(YES)" not in words(steps(tree(job_plan(policy__replace=False)))[1])
+
+
 def test_duplexed_structure_is_not_rebuilt_blindly() -> None:
     duplexed = words(steps(tree(varied(structures__0__duplex="ENABLED")))[5])
     assert "stop duplexing" in duplexed

@@ -71,6 +71,9 @@ def renamed(policy: str, name: str, replace: bool) -> str:
     if len(found) != 1:
         msg = f"The text has {len(found)} statements DEFINE POLICY instead of one."
         raise ValueError(msg)
+    if re.search(r"\bREPLACE\s*\(|\bPOLICY\b", policy[found[0].end() :]):
+        msg = "The text has REPLACE, or a statement about another policy, after the statement DEFINE POLICY."
+        raise ValueError(msg)
     head = f" DEFINE POLICY NAME({name}) REPLACE({'YES' if replace else 'NO'})"
     rest = policy[found[0].end() :].lstrip(" ").removeprefix("\n")
     lines = [head, *(line if line.startswith(" ") else f" {line}" for line in rest.splitlines())]
@@ -136,7 +139,10 @@ def reallocate_test(response: list[str]) -> dict[str, Any]:
         return {"is_report": False, "exceptions": []}
     warnings = _WARNINGS.search(text, heading.end())
     names = _STRNAME.findall(text, heading.end(), warnings.start() if warnings else len(text))
-    if not names and int(heading.group(1) or 0):
+    if not names and heading.group(1) is None:
+        # Neither a number nor a name: nothing shows that there are no exceptions.
+        return {"is_report": False, "exceptions": []}
+    if not names and int(heading.group(1)):
         names = [f"{heading.group(1)} structures that the report does not name"]
     return {"is_report": True, "exceptions": names}
 
