@@ -58,7 +58,8 @@ def find_events(session: Session, settings: Settings, now: datetime) -> int:
     for each in new:
         session.add(_notice(session, each, now=now, quiet=quiet))
         session.flush()  # the next event of the same structure must see it
-    repository.purge(session, now - timedelta(days=settings.notice_days))
+    # A notice about an event that is still found must stay, because it would be stored and sent again.
+    repository.purge(session, now - timedelta(days=settings.notice_days), keeps={each.key for each in events})
     return len(new)
 
 

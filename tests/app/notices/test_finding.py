@@ -164,6 +164,17 @@ def test_old_notices_are_removed_with_their_messages(site: Site) -> None:
     assert len(site.deliveries()) == 1
 
 
+def test_notice_of_an_event_that_is_still_found_is_kept_and_not_sent_again(
+    site: Site, server: Server
+) -> None:
+    # A group whose records ended while one of its structures was full.
+    measure(create_app(site.settings), "FULL", 100)
+    assert site.look() == 1
+    for _ in range(2):
+        assert site.look(after=timedelta(days=401)) == 0
+    assert len(site.notices()) == len(server.mails) == 1
+
+
 def fail_after_first_look(site: Site) -> None:
     site.run_night(forecast(60))
     site.look()
