@@ -67,8 +67,8 @@ def _notice(session: Session, event: Event, *, now: datetime, quiet: timedelta) 
     last = repository.last_due(session, event.kind, event.qsg, event.structure)
     due = now
     if last is not None:
-        # One that waits already takes the new one along.
-        due = last if last > now else max(now, last + quiet)
+        # One that waits already takes the new one along. If the clock was set back, `last` may be far ahead.
+        due = min(last, now + quiet) if last > now else max(now, last + quiet)
     return Notice(
         key=event.key, kind=event.kind.value, severity=event.severity, qsg=event.qsg, structure=event.structure,
         title=event.title[:LONGEST_LINE], text=event.text, source=event.source, path=event.path, figures=event.figures,

@@ -175,6 +175,21 @@ def test_notice_of_an_event_that_is_still_found_is_kept_and_not_sent_again(
     assert len(site.notices()) == len(server.mails) == 1
 
 
+def test_quiet_period_ends_after_its_hours_if_the_clock_is_set_back(
+    site: Site, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(site.settings)
+    site.now += timedelta(days=3000)
+    measure(app, "FULL", 100)
+    assert site.look() == 1
+    site.now -= timedelta(days=3000)
+    monkeypatch.setattr("tests.app.fleet.support.LAST_HOUR", LAST_HOUR + DAY)
+    measure(app, "FULL", 100, hours=24)
+    assert site.look() == 0
+    assert site.look(after=timedelta(hours=24)) == 1
+    assert len(server.mails) == 2
+
+
 def fail_after_first_look(site: Site) -> None:
     site.run_night(forecast(60))
     site.look()
