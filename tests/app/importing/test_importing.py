@@ -139,7 +139,7 @@ def test_cells_far_to_the_right_are_not_unpacked() -> None:
         for each in archive.infolist():
             is_sheet = each.filename == "xl/worksheets/sheet1.xml"
             written.writestr(each.filename, sheet if is_sheet else archive.read(each))
-    widths = []
+    widths: list[int] = []
 
     def row_of(rows: Iterator[tuple[object, ...]], _of: str) -> Iterator[list[str]]:
         widths.extend(map(len, rows))
