@@ -149,10 +149,12 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
     series = [each for each in ranked_series(session) if not has_simulated_name(each.row.qsg)]
     forecasts = limits_of(session, [each.number for each in series])
     known = dict(repository.baselines(session))
+    seen: set[tuple[str, ...]] = set()
     for each in series:
         forecast = forecasts.get(each.number)
         if forecast is None or not forecast.limits:
             continue
+        seen.add((*each.structure, each.row.measure, each.row.queue_manager))
         moves = []
         for limit in forecast.limits:
             key = (*each.structure, each.row.measure, each.row.queue_manager, limit.level)
@@ -177,9 +179,11 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
                 moves.append(move)
         if moves:
             yield _moved(each, forecast, moves)
-    # A level that no forecast has any more, because a threshold was changed or a structure removed.
+    # A level that the forecast of its series no longer has, because a threshold was changed. A series without a forecast in
+    # this run may only lack data for some days, and its date has not moved then.
     for row in known.values():
-        session.delete(row)
+        if (row.qsg, row.structure, row.measure, row.queue_manager) in seen:
+            session.delete(row)
 
 
 def _moved(series: RankedSeries, forecast: ForecastLimits, moves: Sequence[Move]) -> Event:

@@ -85,6 +85,16 @@ def test_limit_that_comes_into_the_horizon_is_reported(site: Site, server: Serve
     assert "No earlier forecast contained this limit." in mail.get_content()
 
 
+def test_structure_without_a_forecast_in_one_run_keeps_its_date(site: Site) -> None:
+    site.run_night(forecast(60))
+    site.look()
+    site.run_night(forecast(60, structure="OTHER", day=MADE_ON + DAY))
+    site.look()
+    site.run_night(forecast(60, day=MADE_ON + 2 * DAY))
+    site.look()
+    assert [each.structure for each in site.notices()] == ["OTHER"]
+
+
 def test_second_run_on_the_same_day_that_moves_further_is_reported(site: Site) -> None:
     site.run_night(forecast(100))
     site.look()
