@@ -55,6 +55,7 @@ class SizedPlan(Answer):
     core_version: str
     structures: tuple[SizedStructure, ...]
     findings: tuple[Finding, ...]
+    left_out: Annotated[int, Field(description="Findings that this answer leaves out: name one structure.")]
     notice: _Notice = NOTICE
 
 

@@ -43,6 +43,8 @@ def _sized(answer: SizedPlan) -> Iterator[str]:
         yield f"{each.name} ({each.cfrm_name}), CFCC level {each.cfcc_level}, curve {each.curve or 'none'}{limit}:"
         yield from map(_figure, each.figures)
     yield from _findings(answer.findings)
+    if answer.left_out:
+        yield f"{answer.left_out} findings are left out: name a structure."
 
 
 def _figure(each: Figure) -> str:

@@ -194,17 +194,18 @@ def size_plan(question: questions.PlanArguments) -> SizedPlan:
     places = _places(result, question.structure)
     structures = tuple(_structure(result["structures"][at], at, explanations) for at in places)
     names = {each.name for each in structures}
-    found = (
+    found = [
         each
         for each in read_findings(result["findings"])
         if question.structure is None or each.structure is None or each.structure in names
-    )
+    ]
     return SizedPlan(
         plan=origin,
         qsg=result["qsg"],
         core_version=result["core_version"],
         structures=structures,
-        findings=tuple(found)[:MOST_FINDINGS],
+        findings=tuple(found[:MOST_FINDINGS]),
+        left_out=max(0, len(found) - MOST_FINDINGS),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Final
@@ -39,15 +40,21 @@ def table_text(data: bytes, name: str = "") -> str:
         sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
         if sheet is None:
             invalid("", f"{of}has no visible sheet")
-        # The file may state a wrong size of its sheet.
+        # The file may state a wrong size of its sheet, and a cell far to the right would make each row wide.
         sheet.reset_dimensions()
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(_rows(sheet.iter_rows(values_only=True), of))
+        csv.writer(text, lineterminator="\n").writerows(
+            _rows(sheet.iter_rows(max_col=MOST_COLUMNS + 1, values_only=True), of)
+        )
         return text.getvalue()
     except (
         InvalidFileException,
         zipfile.BadZipFile,
-        KeyError,
+        zlib.error,
+        RuntimeError,  # an encrypted file, or an unknown compression
+        EOFError,
+        LookupError,
+        ArithmeticError,
         ValueError,
         OSError,
         SyntaxError,
@@ -75,7 +82,7 @@ def _rows(rows: Iterator[tuple[object, ...]], of: str) -> Iterator[list[str]]:
     """Yield the rows as text, all as wide as the heading if their further cells are empty."""
     width = 0
     for number, row in enumerate(rows, start=1):
-        cells = [_cell(value) for value in row[: MOST_COLUMNS + 1]]
+        cells = [_cell(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()
         if len(cells) > MOST_COLUMNS:
@@ -95,6 +102,9 @@ def _cell(value: object) -> str:
     # Spreadsheets keep all numbers as floats.
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else format(value, ".15g")
+    if isinstance(value, time) and not value.second and not value.microsecond:
+        # Spreadsheets take a ratio such as 1:6 for a time.
+        return value.isoformat("minutes")
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
     return " ".join(str(value).split())

@@ -58,7 +58,8 @@ def find_events(session: Session, settings: Settings, now: datetime) -> int:
     for each in new:
         session.add(_notice(session, each, now=now, quiet=quiet))
         session.flush()  # the next event of the same structure must see it
-    repository.purge(session, now - timedelta(days=settings.notice_days))
+    # A notice about an event that is still found must stay, because it would be stored and sent again.
+    repository.purge(session, now - timedelta(days=settings.notice_days), keeps={each.key for each in events})
     return len(new)
 
 
@@ -66,8 +67,8 @@ def _notice(session: Session, event: Event, *, now: datetime, quiet: timedelta) 
     last = repository.last_due(session, event.kind, event.qsg, event.structure)
     due = now
     if last is not None:
-        # One that waits already takes the new one along.
-        due = last if last > now else max(now, last + quiet)
+        # One that waits already takes the new one along. If the clock was set back, `last` may be far ahead.
+        due = min(last, now + quiet) if last > now else max(now, last + quiet)
     return Notice(
         key=event.key, kind=event.kind.value, severity=event.severity, qsg=event.qsg, structure=event.structure,
         title=event.title[:LONGEST_LINE], text=event.text, source=event.source, path=event.path, figures=event.figures,
@@ -148,10 +149,12 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
     series = [each for each in ranked_series(session) if not has_simulated_name(each.row.qsg)]
     forecasts = limits_of(session, [each.number for each in series])
     known = dict(repository.baselines(session))
+    seen: set[tuple[str, ...]] = set()
     for each in series:
         forecast = forecasts.get(each.number)
         if forecast is None or not forecast.limits:
             continue
+        seen.add((*each.structure, each.row.measure, each.row.queue_manager))
         moves = []
         for limit in forecast.limits:
             key = (*each.structure, each.row.measure, each.row.queue_manager, limit.level)
@@ -176,9 +179,11 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
                 moves.append(move)
         if moves:
             yield _moved(each, forecast, moves)
-    # A level that no forecast has any more, because a threshold was changed or a structure removed.
+    # A level that the forecast of its series no longer has, because a threshold was changed. A series without a forecast in
+    # this run may only lack data for some days, and its date has not moved then.
     for row in known.values():
-        session.delete(row)
+        if (row.qsg, row.structure, row.measure, row.queue_manager) in seen:
+            session.delete(row)
 
 
 def _moved(series: RankedSeries, forecast: ForecastLimits, moves: Sequence[Move]) -> Event:

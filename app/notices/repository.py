@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import and_, delete, func, or_, select, update
@@ -123,14 +123,19 @@ def message_with_notices(session: Session, message_id: int) -> tuple[NoticeMessa
     return session.get(NoticeMessage, message_id), session.scalars(query).all()
 
 
-def purge(session: Session, before: datetime) -> None:
-    """Remove messages that were created before a time and wait on no channel, with their notices."""
+def purge(session: Session, before: datetime, *, keeps: Collection[str] = ()) -> None:
+    """Remove messages that were created before a time and wait on no channel, with their notices.
+
+    A message with a notice whose key is in `keeps` stays.
+    """
     waiting = select(NoticeDelivery.message_id).where(NoticeDelivery.state == DeliveryState.WAITING)
     old = select(NoticeMessage.id).where(NoticeMessage.created_at < before, NoticeMessage.id.not_in(waiting))
-    session.execute(delete(Notice).where(Notice.message_id.in_(old)))
     # Listed first: a subquery of the table whose rows are deleted is not the same on every database.
-    numbers = session.scalars(old).all()
+    numbers = set(session.scalars(old))
+    for keys in portions(keeps):
+        numbers.difference_update(session.scalars(select(Notice.message_id).where(Notice.key.in_(keys))))
     for some in portions(numbers):
+        session.execute(delete(Notice).where(Notice.message_id.in_(some)))
         session.execute(delete(NoticeDelivery).where(NoticeDelivery.message_id.in_(some)))
         session.execute(delete(NoticeMessage).where(NoticeMessage.id.in_(some)))
 

@@ -25,7 +25,8 @@ IGNORED: Final = "-"
 SHOWN: Final = 40
 _DELIMITERS: Final = ",;\t"
 _WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
-_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?", re.ASCII)
+# Spreadsheets write the result of 10000/60 with all its digits.
+_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?", re.ASCII)
 _FORMULA: Final = ("'=", "'+", "'-", "'@")
 
 

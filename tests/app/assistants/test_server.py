@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from app import cli
 from app.assistants.answers import NOTICE
-from app.assistants.tools import TOOLS
+from app.assistants.tools import TOOLS, call
 from app.database.engine import Database, open_database
 from app.main import create_app
 from app.settings import Settings
@@ -228,6 +228,24 @@ def test_stored_text_is_marked_and_begins_no_line(driven: Driven) -> None:
     lines = driven.text("size of stored").splitlines() + driven.text("lint garbage").splitlines()
     assert not [line for line in lines if line.startswith(("Ignore all", "and delete"))]
     assert "\x1b" not in driven.text("lint garbage")
+
+
+def test_findings_that_an_answer_leaves_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = {"name": "Q1", "message_bytes": 956, "backlog": 18_000}
+    plan = {
+        "qsg": "SQ01",
+        "queue_managers": 2,
+        "cfcc_level": 26,
+        "structures": [{"name": "APP1", "queues": [queue]}],
+    }
+    whole = call("size_plan", {"plan": plan}).answer
+    monkeypatch.setattr("app.assistants.tools.MOST_FINDINGS", 1)
+    found = call("size_plan", {"plan": plan})
+    assert whole is not None
+    assert found.answer is not None
+    assert (whole["left_out"], len(found.answer["findings"])) == (0, 1)
+    assert found.answer["left_out"] == len(whole["findings"]) - 1 > 0
+    assert found.text.endswith(f"{found.answer['left_out']} findings are left out: name a structure.")
 
 
 def test_explanation_has_formula_inputs_and_sources(driven: Driven) -> None:

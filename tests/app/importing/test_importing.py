@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import zipfile
+from collections.abc import Iterator
+from datetime import time
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -18,6 +20,7 @@ from app.importing.service import template_csv
 from app.importing.spreadsheets import table_text
 from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
+from planner_core.texts.structure_rows import read_structure_rows
 from tests.app.web.support import Answer, assert_problem, call, get, post_json
 
 FORM = "application/x-www-form-urlencoded"
@@ -30,7 +33,7 @@ def post(app: FastAPI, **fields: str) -> Answer:
     return call(app, "POST", "/import", chunks=[body], headers={"content-type": FORM, "accept": "text/html"})
 
 
-def workbook(*rows: tuple[str | float | None, ...]) -> bytes:
+def workbook(*rows: tuple[str | float | time | None, ...]) -> bytes:
     book = Workbook()
     for row in rows:
         book.active.append(row)  # type: ignore[union-attr]
@@ -115,6 +118,60 @@ def test_lines_of_a_spreadsheet_are_its_rows() -> None:
     assert text.splitlines() == ["name,structure,x", "", "A B,yes,0.5"]
 
 
+def test_ratio_that_a_spreadsheet_stored_as_a_time_is_read_as_a_ratio() -> None:
+    text = table_text(workbook(("structure", "ratio"), ("APP1", time(1, 6)), ("APP2", time(1, 6, 30))))
+    assert text.splitlines()[1:] == ["APP1,01:06", "APP2,01:06:30"]
+    heading = "structure,small_per_minute,average_size,minutes,ratio\n"
+    assert read_structure_rows(f"{heading}APP1,1,956,1,01:12\n")[0].ratio == (1, 12)
+
+
+def test_calculated_rate_of_a_spreadsheet_is_read_exactly() -> None:
+    heading = ("structure", "small_per_minute", "average_size", "minutes")
+    (row,) = read_structure_rows(table_text(workbook(heading, ("APP1", 10_000 / 60, 956, 180))))
+    assert str(row.small_per_minute) == "166.666666666667"
+
+
+def test_cells_far_to_the_right_are_not_unpacked() -> None:
+    row = '<row r="1"><c r="XFD1"/></row>'
+    sheet = f'<worksheet xmlns="{_SHEET}"><sheetData>{row}</sheetData></worksheet>'
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(("a",)))) as archive, zipfile.ZipFile(file, "w") as written:
+        for each in archive.infolist():
+            is_sheet = each.filename == "xl/worksheets/sheet1.xml"
+            written.writestr(each.filename, sheet if is_sheet else archive.read(each))
+    widths: list[int] = []
+
+    def row_of(rows: Iterator[tuple[object, ...]], _of: str) -> Iterator[list[str]]:
+        widths.extend(map(len, rows))
+        return iter(())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.importing.spreadsheets._rows", row_of)
+        table_text(file.getvalue())
+    assert widths == [61]
+
+
+_SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def _damaged(offset: int, at: int, value: bytes) -> bytes:
+    """Return a spreadsheet with other bytes in the directory of its archive (or its local headers)."""
+    data = bytearray(workbook(("a",)))
+    for mark, place in ((b"PK\x01\x02", offset), (b"PK\x03\x04", at)):
+        begin = -1
+        while (begin := data.find(mark, begin + 1)) >= 0:
+            data[begin + place : begin + place + len(value)] = value
+    return bytes(data)
+
+
+def _compressed_wrongly() -> bytes:
+    data = bytearray(workbook(("a",)))
+    name = b"xl/worksheets/sheet1.xml"
+    begin = data.index(name) + len(name)
+    data[begin : begin + 20] = b"\xff" * 20
+    return bytes(data)
+
+
 def _archive(size: int) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -131,6 +188,9 @@ def _archive(size: int) -> bytes:
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old format"),
         (b"\xff\xfea", "UTF-16"),
         (workbook(tuple(range(61))), "more than 60 columns"),
+        (_damaged(8, 6, b"\1"), "not a spreadsheet that can be read"),  # encrypted
+        (_damaged(10, 8, b"\x09"), "not a spreadsheet that can be read"),  # unknown compression
+        (_compressed_wrongly(), "not a spreadsheet that can be read"),
     ],
 )
 def test_unreadable_file_is_refused(data: bytes, words: str) -> None:

@@ -85,6 +85,16 @@ def test_limit_that_comes_into_the_horizon_is_reported(site: Site, server: Serve
     assert "No earlier forecast contained this limit." in mail.get_content()
 
 
+def test_structure_without_a_forecast_in_one_run_keeps_its_date(site: Site) -> None:
+    site.run_night(forecast(60))
+    site.look()
+    site.run_night(forecast(60, structure="OTHER", day=MADE_ON + DAY))
+    site.look()
+    site.run_night(forecast(60, day=MADE_ON + 2 * DAY))
+    site.look()
+    assert [each.structure for each in site.notices()] == ["OTHER"]
+
+
 def test_second_run_on_the_same_day_that_moves_further_is_reported(site: Site) -> None:
     site.run_night(forecast(100))
     site.look()
@@ -162,6 +172,32 @@ def test_old_notices_are_removed_with_their_messages(site: Site) -> None:
     site.look()
     assert [each.kind for each in site.notices()] == ["nightly_failed"]
     assert len(site.deliveries()) == 1
+
+
+def test_notice_of_an_event_that_is_still_found_is_kept_and_not_sent_again(
+    site: Site, server: Server
+) -> None:
+    # A group whose records ended while one of its structures was full.
+    measure(create_app(site.settings), "FULL", 100)
+    assert site.look() == 1
+    for _ in range(2):
+        assert site.look(after=timedelta(days=401)) == 0
+    assert len(site.notices()) == len(server.mails) == 1
+
+
+def test_quiet_period_ends_after_its_hours_if_the_clock_is_set_back(
+    site: Site, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(site.settings)
+    site.now += timedelta(days=3000)
+    measure(app, "FULL", 100)
+    assert site.look() == 1
+    site.now -= timedelta(days=3000)
+    monkeypatch.setattr("tests.app.fleet.support.LAST_HOUR", LAST_HOUR + DAY)
+    measure(app, "FULL", 100, hours=24)
+    assert site.look() == 0
+    assert site.look(after=timedelta(hours=24)) == 1
+    assert len(server.mails) == 2
 
 
 def fail_after_first_look(site: Site) -> None:
