@@ -14,9 +14,9 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-import httpx
 from authlib.common.errors import AuthlibBaseError
 from authlib.common.urls import add_params_to_uri
 from authlib.deprecate import AuthlibDeprecationWarning
@@ -27,9 +27,20 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 with warnings.catch_warnings():
-    # Authlib prefers httpx2, a fork that this version does not need.
+    # Authlib prefers httpx2, which the service does not need.
     warnings.simplefilter("ignore", AuthlibDeprecationWarning)
     from authlib.integrations.httpx_client import OAuth2Client
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    # The package that Authlib's client is built on: httpx2 where it is installed, as for assistants, or else httpx. Both
+    # have the same interface, but not the same classes.
+    httpx = import_module(
+        next(base.__module__ for base in OAuth2Client.__bases__ if base.__name__ == "Client").partition(".")[
+            0
+        ]
+    )
 
 from app.accounts.directory import Claims, claim_of
 from app.accounts.errors import ProviderFailed, ProviderRefused
