@@ -35,7 +35,7 @@ SHELVES = {
     ),
     "operations": (
         "settings", "backup", "security", "security-inventory", "asvs", "deployment", "reverse-proxy", "openid-connect",
-        "trusted-header", "monitoring", "nightly", "connections", "scale", "clusters",
+        "trusted-header", "monitoring", "nightly", "connections-in-operation", "scale", "clusters",
     ),
     "contributing": (),
     "decisions": (),

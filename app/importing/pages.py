@@ -68,10 +68,10 @@ class PlanFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportPage(Page):
+class ImportTablesPage(Page):
     """The form, and the sizes or plans made of the last table."""
 
-    text: Annotated[FormField, "The table"]
+    text: Annotated[FormField, "The table as text"]
     columns: Annotated[FormField, "Columns of headings that are not known"]
     boxes: Annotated[tuple[FormField, ...], "Values that the table does not state"]
     wrong: Annotated[tuple[str, ...], "Errors"]
@@ -201,7 +201,7 @@ def _page(
     if not is_kept:
         texts[TEXT.name] = ""
     batch = found if isinstance(found, StructureBatch) else None
-    page = ImportPage(
+    page = ImportTablesPage(
         title="Import tables",
         section=SECTION,
         text=filled((TEXT,), texts)[0],

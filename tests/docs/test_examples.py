@@ -24,8 +24,16 @@ pytestmark = pytest.mark.long
 ADDRESS = "http://127.0.0.1:8000"
 LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "jinja", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}
-RUN_ELSEWHERE = {ROOT / "docs/how-to/provisioning.md"}
-"""tests/app/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""
+RUN_ELSEWHERE = {
+    ROOT / "docs" / f"{name}.md"
+    for name in (
+        "how-to/ansible", "how-to/connections", "how-to/provisioning", "how-to/zosmf-policies", "how-to/zowe",
+        "reference/command-line/connections", "reference/command-line/dds", "reference/command-line/notices",
+        "reference/command-line/zosmf",
+    )
+}  # fmt: skip
+"""Pages whose commands need another system. The tests in tests/deployment, tests/app/plans/test_provisioning.py,
+tests/app/zosmf, tests/app/dds and tests/app/notices run such commands with stand-ins."""
 WITH_EXAMPLES = [
     page
     for page in PAGES

@@ -46,7 +46,9 @@ def component(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_every_pinned_package_of_service_and_jobs_is_listed_with_its_hashes(document: dict[str, Any]) -> None:
-    pinned = {pin.name: pin for part in ("web", "spark") for pin in read_pins(part) if pin.applies_here}
+    pinned = {
+        pin.name: pin for part in ("web", "mcp", "spark") for pin in read_pins(part) if pin.applies_here
+    }
     assert {each["name"] for each in document["components"]} == set(pinned)
     for each in document["components"]:
         pin = pinned[each["name"]]

@@ -50,6 +50,7 @@ QUESTIONS = (
     "events/",
     "cluster/",
     "whatif/",
+    "import/",
     "lint",
     "merge",
     "diff",

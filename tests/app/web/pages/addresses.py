@@ -53,6 +53,7 @@ PAGES: Mapping[str, int] = {
     "/sizing-points": 200,
     "/sizing-points/add": 200,
     "/nights": 200,
+    "/import": 200,
     "/connections": 200,
     "/notices": 200,
     "/events/simulate": 200,

@@ -27,6 +27,7 @@ from app.fits.pages import CurvePage, CurvesPage
 from app.fits.points_pages import AddPointsPage, PointsFitPage, SizingPointsPage
 from app.fleet.pages import OverviewPage
 from app.forecasts.pages import ForecastsPage, StructureForecastPage
+from app.importing.pages import ImportTablesPage
 from app.nightly.pages import NightlyRunPage, NightlyRunsPage
 from app.notices.pages import NoticesPage
 from app.plans.changing_pages import DeletedPage, ImportPage
@@ -60,7 +61,7 @@ from app.sizing.calculator.pages import ExplanationsPage, QuickPage
 from app.texts.documents import example_text, read_text
 from app.uploads.file_pages import UploadFilesPage
 from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
-from app.usage.pages import QueuePage, UsageListPage, UsagePage
+from app.usage.pages import HealthListPage, QueuePage, UsageListPage, UsagePage
 from app.usage.plan_pages import PlanFromUsagePage
 from app.usage.take_over_pages import TakeOverPage
 from app.web import rendering as templating
@@ -118,6 +119,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/deleted.html": DeletedPage,
     "plans/editor.html": EditorPage,
     "plans/history.html": HistoryPage,
+    "importing/import.html": ImportTablesPage,
     "plans/import.html": ImportPage,
     "plans/list.html": ListPage,
     "plans/panel.html": PanelPage,
@@ -150,6 +152,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "uploads/map.html": QsgMapPage,
     "uploads/new.html": NewUploadPage,
     "uploads/upload.html": UploadPage,
+    "usage/health.html": HealthListPage,
     "usage/list.html": UsageListPage,
     "usage/plan.html": PlanFromUsagePage,
     "usage/queue.html": QueuePage,
