@@ -74,7 +74,7 @@ class ImportTablesPage(Page):
     text: Annotated[FormField, "The table as text"]
     columns: Annotated[FormField, "Columns of headings that are not known"]
     boxes: Annotated[tuple[FormField, ...], "Values that the table does not state"]
-    wrong: Annotated[tuple[str, ...], "Errors"]
+    wrong: Annotated[tuple[str, ...], "Errors of the table"]
     file: Annotated[str, "Name of an uploaded file, which the form sends as text from now on"]
     batch: Annotated[StructureBatch | None, "The sizes of a table of structures"]
     rows: Annotated[tuple[SizedRow, ...], "The first rows of it"]

@@ -659,7 +659,7 @@ def test_local_users_sign_in_while_the_provider_is_down(tmp_path: Path) -> None:
 def test_provider_that_does_not_answer_is_given_up(
     provider: OpenIdProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oidc_provider, "TIMEOUT", oidc_provider.httpx.Timeout(0.2))
+    monkeypatch.setattr(oidc_provider, "TIMEOUT", type(oidc_provider.TIMEOUT)(0.2))
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections and never answers
         host, port = silent.getsockname()[:2]
         settings = settings_for(provider, tmp_path, oidc_issuer=f"http://{host}:{port}")
