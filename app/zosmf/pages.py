@@ -12,6 +12,7 @@ from app.connections.declared import NOT_VERIFIED
 from app.connections.errors import ConnectionsInvalid
 from app.connections.service import ConnectionSummary, list_connections
 from app.database.session import SessionDep
+from app.dds.service import PollerState, states
 from app.web.rendering import Page, render
 from app.zosmf.answers import AppliedSummary, drift_list
 from app.zosmf.service import Drift
@@ -29,6 +30,7 @@ class ConnectionsPage(Page):
     connections: Annotated[tuple[ConnectionSummary, ...], "All connections, by name"]
     fault: Annotated[str, "Why the file of connections cannot be used; empty if it can"]
     not_verified: Annotated[str, "Words for a connection that no real system has confirmed"]
+    pollers: Annotated[tuple[PollerState, ...], "How far each data server of RMF was polled"]
     applied: Annotated[tuple[AppliedSummary, ...], "Policies that cfplan created, newest first"]
     drifts: Annotated[tuple[Drift, ...], "Comparisons of active policies, newest first"]
 
@@ -38,8 +40,10 @@ def show(request: Request, session: SessionDep) -> Response:
     """Show the connections, the policies that cfplan created, and drift."""
     fault = ""
     connections: tuple[ConnectionSummary, ...] = ()
+    pollers: tuple[PollerState, ...] = ()
     try:
         connections = list_connections(session, request.app.state.settings).connections
+        pollers = states(session, request.app.state.settings)
     except ConnectionsInvalid as error:
         fault = str(error)
     stored = drift_list(session, limit=_SHOWN)
@@ -49,6 +53,7 @@ def show(request: Request, session: SessionDep) -> Response:
         connections=connections,
         fault=fault,
         not_verified=NOT_VERIFIED,
+        pollers=pollers,
         applied=stored.applied,
         drifts=stored.drifts,
     )

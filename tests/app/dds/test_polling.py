@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -19,8 +20,10 @@ from app.dds import repository, service
 from app.dds.models import DdsInterval
 from app.dds.report import AnswerUnusable
 from app.dds.service import MOST_ATTEMPTS, Poll
+from app.main import create_app
 from app.settings import Settings
 from app.uploads.models import Upload
+from tests.app.web.support import get
 from tests.connections_support.dds import MINUTE, DataServer
 from tests.connections_support.server import Answer, Fault, entry_of, write_file
 
@@ -330,3 +333,17 @@ def test_intervals_that_no_longer_fit_are_named(site: Site) -> None:
     ends = [site.intervals()[each].end_at for each in starts]
     assert starts[1:] == ends[:-1]
     assert [each.reason for each in site.state().gaps] == ["it is shorter than an interval of the server"]
+
+
+def test_page_shows_how_far_each_server_was_polled(site: Site) -> None:
+    site.poll()
+    site.server.without_data = {NOON + 2 * MINUTE}
+    for _ in range(MOST_ATTEMPTS):
+        site.poll(4)
+    answer = get(create_app(site.settings), "/connections", accept="text/html")
+    assert answer.status == 200
+    words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())
+    assert "DDS1 only by command" in words
+    assert "not yet verified against a real system" in words
+    assert "2026-11-27 12:02" in words
+    assert "the server delivered no data for it" in words
