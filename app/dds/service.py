@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 from sqlalchemy.exc import IntegrityError
@@ -21,7 +21,6 @@ from app.actor import ActorKind, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.clock import utc_now
-from app.connections.client import Client, open_client
 from app.connections.declared import AnyConnection, DdsConnection, connection_named, read_connections
 from app.connections.errors import ConnectionFailed, ConnectionUnknown
 from app.connections.uses import record_use
@@ -35,6 +34,9 @@ from app.uploads.files import Incoming, StagedUpload
 from app.uploads.service import UploadDetails
 from planner_core.contracts.cfact import DDS_PARAMETERS, DDS_PATH, DDS_TIME_FORMAT
 from planner_core.wire import Answer
+
+if TYPE_CHECKING:
+    from app.connections.client import Client
 
 MOST_REQUESTS: Final = 30
 """Requests for missing intervals in one poll, so that a poll does not last until the next one."""
@@ -152,6 +154,9 @@ def poll(
         ConnectionFailed: The server does not answer; what was stored before stays.
         AnswerUnusable: An answer is no CFACT report.
     """
+    # Imported only to poll: pages and REST show the state of polls without the HTTP client.
+    from app.connections.client import open_client
+
     connection = dds_connection(settings, name)
     try:
         if opened is not None:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
-from app.connections.client import Client, Reply
 from app.connections.declared import ZosmfConnection
 from app.connections.errors import ConnectionFailed
 from app.connections.uses import record_use
@@ -19,6 +18,9 @@ from app.database.engine import Database
 from app.zosmf.errors import PolicyNotFound
 from planner_core.texts.cfrm.policy_json import PolicyJsonInvalid, find_policy, is_policy_name
 from planner_core.wire import JsonObject
+
+if TYPE_CHECKING:
+    from app.connections.client import Client, Reply
 
 POLICIES: Final = "/zosmf/sysplex/rest/v1/policies/cfrm"
 ACTIVATION: Final = f"{POLICIES}/activation"

@@ -28,7 +28,6 @@ from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record, sha256_of
 from app.clock import utc_now
-from app.connections.client import open_client
 from app.connections.declared import ZosmfConnection, zosmf_connection
 from app.connections.errors import ConnectionFailed
 from app.connections.models import LONGEST_SENTENCE
@@ -138,6 +137,9 @@ def server_of(database: Database, settings: Settings, name: str) -> Iterator[Pol
         ConnectionUnknown: There is no such connection.
         ConnectionsInvalid: Its credentials cannot be used.
     """
+    # Imported only to contact a server: pages and REST show stored results without the HTTP client.
+    from app.connections.client import open_client
+
     connection = zosmf_connection(settings, name)
     with open_client(name, connection) as client:
         yield PolicyServer(client, connection, database)
