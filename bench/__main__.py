@@ -57,6 +57,7 @@ PARTS = (
     "fit",
     "forecast",
     "survival",
+    "polling",
     "night",
 )
 
@@ -144,6 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from bench import survival
 
         survival.print_table(structures=options.survivals, page=options.survival_page)
+    if "polling" in wanted:
+        from bench import polling
+
+        polling.print_polls(
+            hours=options.poll_hours, structures=options.poll_structures, systems=options.poll_systems
+        )
     if "forecast" in wanted:
         from bench import forecast  # statsmodels takes seconds to import
 
@@ -382,6 +389,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--forecast-lengths", type=int, default=200, help="structures to forecast for each length of history"
     )
+    parser.add_argument("--poll-hours", type=int, default=24, help="simulated hours of one-minute polls")
+    parser.add_argument("--poll-structures", type=int, default=200, help="structures in each polled report")
+    parser.add_argument("--poll-systems", type=int, default=8, help="systems in each polled report")
     parser.add_argument(
         "--survivals", type=int, default=100, help="structures whose survival of outages is compared"
     )
