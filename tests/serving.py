@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -59,14 +60,20 @@ BACKGROUND_THREADS = ("cfplan-jobs", "cfplan-leader", "APScheduler")
 """Names of the threads of a service that start jobs."""
 
 
+_REPORTED: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
 def background_threads() -> list[threading.Thread]:
     """Return the running threads that start jobs, of services in this process."""
-    return [each for each in threading.enumerate() if each.name in BACKGROUND_THREADS]
+    found = (each for each in threading.enumerate() if each.name in BACKGROUND_THREADS)
+    return [each for each in found if each not in _REPORTED]
 
 
 def threads_left(seconds: float = ANSWER_S) -> list[str]:
-    """Return the names of the threads of services that do not end within these seconds."""
+    """Return the names of the threads of services that do not end within these seconds; each is returned once."""
     end = time.monotonic() + seconds
     for each in background_threads():
         each.join(max(0, end - time.monotonic()))
-    return [each.name for each in background_threads()]
+    left = background_threads()
+    _REPORTED.update(left)  # otherwise every later file would wait for them, and fail
+    return [each.name for each in left]

@@ -159,7 +159,7 @@ WITHOUT_A_PLAN = re.compile(
     r"""
     [A-Z]+\ (/api/v1)?/(account|sign-|usage|uploads|upload-files|new-upload|qsg-map|jobs|curves|cf-levels|forecasts
         |nightly-runs|night|nights|simulated-data|users|audit|reference|docs|try|sizing-points|collection-kit|missing-data
-        |other-structures)\b.*
+        |other-structures|connections|policy-drifts|dds-pollers|notices|import)\b.*
     | [A-Z]+\ /(api/docs|api/try|openapi.json|metrics|healthz|readyz|static|assets|style|calculator|quick|what-runs).*
     | GET\ /api/v1/schema | POST\ /api/v1/lint | POST\ /lint
     | [A-Z]+\ (/api/v1)?/(cluster/(decide|explain)|events/(simulate|read)|plan-from-running)

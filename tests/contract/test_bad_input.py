@@ -547,9 +547,13 @@ def test_queue_name_with_slashes_does_not_start_a_jcl_statement(service: Service
     for output in OUTPUTS:
         response = service.post(f"/api/v1/{output}", document)
         assert response.status_code == 200, response.text
+        lines = response.text.splitlines()
+        assert not any(line.startswith("//A") for line in lines), output
+        if output == "workflow":  # it has jobs of its own
+            continue
         if output != "job":
-            assert not any(line.startswith("//") for line in response.text.splitlines()), output
-        assert not any(line.startswith("/*") for line in response.text.splitlines()[:-1]), output
+            assert not any(line.startswith("//") for line in lines), output
+        assert not any(line.startswith("/*") for line in lines[:-1]), output
 
 
 # ---- names that are no names -------------------------------------------------------------------------------------

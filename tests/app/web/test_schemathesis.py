@@ -111,7 +111,8 @@ OPERATIONS = [
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
-    *(("GET", f"/api/v1/{path}") for path in ("connections", "policy-drifts")),
+    *(("GET", f"/api/v1/{path}") for path in ("connections", "policy-drifts", "dds-pollers", "usage/health")),
+    *(("POST", f"/api/v1/import/{kind}") for kind in ("structures", "queues")),
     ("GET", SEARCH),
     ("GET", ACCOUNT),
     *((method, TOKENS) for method in ("GET", "POST")),
@@ -225,16 +226,20 @@ def quick_jobs() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def described(data_dir: Path, quick_jobs: None) -> schemathesis.BaseSchema:
+def described(data_dir: Path, quick_jobs: None) -> Iterator[schemathesis.BaseSchema]:
     """Return the described interface for any host name, because the tester uses its own."""
-    return description_of(create_app(Settings(data_dir=data_dir / "data", allowed_hosts=("*",))))
+    app = create_app(Settings(data_dir=data_dir / "data", allowed_hosts=("*",)))
+    yield description_of(app)
+    app.state.leader.stop()  # the tester starts the application, and does not end it
 
 
 @pytest.fixture(scope="module")
-def site(data_dir: Path, quick_jobs: None) -> FastAPI:
+def site(data_dir: Path, quick_jobs: None) -> Iterator[FastAPI]:
     """Return the same service with accounts, and with its own copy of the data."""
     shutil.copytree(data_dir / "data", data_dir / "accounts" / "data")
-    return app_with_accounts(data_dir / "accounts", allowed_hosts=("*",))
+    app = app_with_accounts(data_dir / "accounts", allowed_hosts=("*",))
+    yield app
+    app.state.leader.stop()
 
 
 def description_of(app: FastAPI) -> schemathesis.BaseSchema:
