@@ -289,6 +289,17 @@ class Overseer:
         for work in tuple(self.requests):
             work.end()
 
+    def answer_stopped(self) -> None:
+        """Answer requests whose calls were stopped but do not end, such as a query. Call this from the event loop.
+
+        A call that was stopped cannot commit any more, so the answer that nothing was stored stays true.
+        """
+        for work in tuple(self.requests):
+            calls = tuple(work.calls)
+            if calls and all(call.stopped_at is not None for call in calls):
+                self.given_up.add(work)
+                work.give_up()
+
     def _watch(self) -> None:
         while not self._wake.wait(LOOKS_EVERY_S):
             for work in tuple(self.requests):

@@ -26,6 +26,8 @@ job would delay the shutdown.
 """
 END_REQUESTS_S = SHUTDOWN_S - 3
 """Seconds after which requests that still run are stopped. They need the rest to undo their work and to answer."""
+ANSWER_S = END_REQUESTS_S + 1
+"""Seconds after which stopped requests that still run are answered. The server would only cut them off after SHUTDOWN_S."""
 STOP_S = SHUTDOWN_S + 5
 """Seconds that a worker has to end, with its background threads, before the supervisor kills it."""
 BEAT_S = 1.0
@@ -163,11 +165,16 @@ class WorkerServer(uvicorn.Server):
         """Let requests finish; stop those that do not, so that they undo their work and answer that the service stops."""
         self._ticked_at = None
         self._overseer.is_stopping = True
-        timer = asyncio.get_running_loop().call_later(END_REQUESTS_S, self._overseer.end_requests)
+        loop = asyncio.get_running_loop()
+        timers = (
+            loop.call_later(END_REQUESTS_S, self._overseer.end_requests),
+            loop.call_later(ANSWER_S, self._overseer.answer_stopped),
+        )
         try:
             await super().shutdown(sockets)
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
 
     def _beat(self) -> None:
         """Report regularly that this process works: its threads run, and its event loop answers."""

@@ -242,6 +242,55 @@ def test_reason_is_the_end_of_the_service_when_it_stops(work: RequestWork) -> No
     assert isinstance(work.error(), ServiceStopping)
 
 
+def test_stopped_call_that_does_not_end_is_answered_and_a_commit_is_not() -> None:
+    overseer, answers = Overseer(LIMIT_S), list[tuple[str, PlannerError]]()
+    has_begun, may_end = threading.Barrier(3), threading.Event()
+
+    async def begin(name: str) -> RequestWork:
+        found = RequestWork(overseer, lambda error: answers.append((name, error)))
+        overseer.requests.add(found)
+        return found
+
+    def query() -> None:
+        has_begun.wait()
+        may_end.wait()  # in C, so the exception is raised only when it ends
+
+    def commit() -> None:
+        with call.uninterrupted_commit():
+            query()
+
+    querying, committing = asyncio.run(begin("query")), asyncio.run(begin("commit"))
+    call = Call(committing, commit)
+    threads = [
+        threading.Thread(target=_run_and_ignore_the_stop, args=(each,))
+        for each in (Call(querying, query), call)
+    ]
+    for thread in threads:
+        thread.start()
+    has_begun.wait()
+    try:
+        overseer.answer_stopped()
+        assert answers == []
+        for each in (querying, committing):
+            for running in tuple(each.calls):
+                running.stop()
+        overseer.is_ending = True
+        overseer.answer_stopped()
+    finally:
+        may_end.set()
+        for thread in threads:
+            thread.join()
+    ((name, error),) = answers
+    assert name == "query"
+    assert isinstance(error, ServiceStopping)
+    assert "Nothing was stored." in str(error)
+
+
+def _run_and_ignore_the_stop(call: Call) -> None:
+    with contextlib.suppress(PlannerError):
+        call.run()
+
+
 def test_system_without_clocks_of_threads_uses_time_and_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(time, "pthread_getcpuclockid")
     clock = calls.thread_clock(threading.get_ident())

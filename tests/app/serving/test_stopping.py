@@ -62,9 +62,6 @@ def _has_table(service: Service, name: str) -> bool:
         return found.fetchone() is not None
 
 
-# A query cannot be interrupted, so its process ends after the answer. On a busy machine, it sometimes ends before the answer is
-# sent, which clients see as a lost connection.
-@pytest.mark.flaky(reruns=3)
 @pytest.mark.parametrize("path", ["/test/python", "/test/query"])
 def test_request_that_does_not_end_is_undone_and_answered(patient_service: Service, path: str) -> None:
     pids = {patient_service.pid, *patient_service.workers()}
