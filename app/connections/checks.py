@@ -1,4 +1,4 @@
-"""Checks of connections: what was asked, what was answered, and how its shape differs from the published one.
+"""Check connections: the requests, the answers, and how the shape of each answer differs from the published one.
 
 A report contains names of members and types of values, but no values, so that users can send it to the project.
 """

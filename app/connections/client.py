@@ -152,7 +152,7 @@ class Client:
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Change something: the request is sent once, because nobody knows whether a failed one had an effect.
+        """Send a request that changes something, once: a failed one may have had an effect.
 
         Raises:
             ConnectionFailed: It failed; `is_uncertain` if the change may have been carried out.
@@ -253,7 +253,7 @@ class Client:
             said = _excerpt(reply)
             fault = f"The server answers with status {reply.status}{f': {said}' if said else ''}."
             advice = _ADVICE.get(reply.status, "See the log of the server for the cause.")
-        # A refusal has no effect; after an error of the server or a proxy, nobody knows.
+        # A refusal has no effect; an error of the server or of a proxy leaves that open.
         is_uncertain = reply.method != "GET" and reply.status >= 500  # noqa: PLR2004 - errors of servers
         raise ConnectionFailed(
             reply.connection, reply.method, reply.path, fault, advice, status=reply.status, is_uncertain=is_uncertain

@@ -169,7 +169,7 @@ class _File(BaseModel):
 def read_connections(settings: Settings) -> Mapping[str, AnyConnection]:
     """Return the connections in the file of the settings, by name; none if the settings name no file.
 
-    The file is read anew, so that a corrected file takes effect without a restart.
+    The file is read each time, so a correction needs no restart.
 
     Raises:
         ConnectionsInvalid: The file cannot be read, or an entry is not valid.

@@ -151,7 +151,7 @@ def poll(
 
     Raises:
         ConnectionUnknown: There is no such connection.
-        ConnectionFailed: The server does not answer; what was stored before stays.
+        ConnectionFailed: The server does not answer. Intervals that were stored before are kept.
         AnswerUnusable: An answer is no CFACT report.
     """
     # Imported only to poll: pages and REST show the state of polls without the HTTP client.

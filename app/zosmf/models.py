@@ -21,7 +21,7 @@ class ApplyState(StrEnum):
     """How far a policy was applied."""
 
     SENDING = "sending"
-    """The request to create it was sent or is about to be; nobody knows yet whether it arrived."""
+    """The request to create it was sent, or is about to be sent. Whether the server received it is unknown."""
     REFUSED = "refused"
     CREATED = "created"
     """The server accepted it; it was not read back yet."""

@@ -369,7 +369,7 @@ class ApplyOrder:
 
 
 Confirm = Callable[[PolicyPlan], bool]
-"""Shows the difference, and returns whether the policy is to be created."""
+"""A function that shows the difference and returns whether to create the policy."""
 ConfirmActivation = Callable[[str], bool]
 """Asks for the name of the policy, and returns whether it was entered."""
 

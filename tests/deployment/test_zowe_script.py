@@ -102,16 +102,16 @@ def test_merged_policy_is_submitted_under_the_new_name_and_its_output_printed(de
 
 
 @pytest.mark.parametrize(
-    ("retcode", "told"),
+    ("retcode", "message"),
     [
         ("CC 0012", "ended with CC 0012: the policy was not defined"),
         ("none", "did not submit the job: z/OSMF refused the job"),
     ],
 )
-def test_failed_job_fails_the_script(desk: Desk, retcode: str, told: str) -> None:
+def test_failed_job_fails_the_script(desk: Desk, retcode: str, message: str) -> None:
     ran = desk.run(RETCODE=retcode)
     assert ran.returncode == 1
-    assert told in ran.stderr
+    assert message in ran.stderr
     assert "defined policy" not in ran.stdout
 
 
@@ -121,7 +121,7 @@ def refused_plan() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "name", "told"),
+    ("file", "text", "name", "message"),
     [
         ("plan.json", json.dumps(refused_plan()), "PROD02", "cfplan refused the merge (422)"),
         (
@@ -163,12 +163,12 @@ def refused_plan() -> dict[str, Any]:
     ],
 )
 def test_wrong_input_is_refused_before_anything_is_submitted(
-    desk: Desk, file: str, text: str, name: str, told: str
+    desk: Desk, file: str, text: str, name: str, message: str
 ) -> None:
     (desk.folder / file).write_text(text, encoding="utf-8")
     ran = desk.run(name)
     assert ran.returncode == 1, ran.stdout
-    assert told in ran.stderr
+    assert message in ran.stderr
     assert desk.read("arguments") == ""
 
 

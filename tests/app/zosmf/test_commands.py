@@ -61,7 +61,7 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
         0,
         "The policy CFRM02 has no difference from the policy CFRM02, which cfplan applied.\n",
     )
-    # Somebody changes a size and removes a structure by hand.
+    # A size is changed and a structure removed by hand.
     structure(stand_in, "CFRM02", "SQ03MYDATA")["size"] = 4_000_000
     del stand_in.policies["CFRM02"]["structure"][2]
     code, out, _ = run(capsys, *DRIFT)
