@@ -326,6 +326,10 @@ def _placed(change: PolicyChange, again: PolicyText, statement: TextStatement | 
     return replace(change, line=line, after=change.after or again.source_of(statement))
 
 
+_LOSES_STATEMENTS = frozenset({"POLICY_REMARK_SWALLOWS", "POLICY_COLUMN_ONE_REMARK"})
+"""Findings that are repeated even if the text had them before: a job with the text defines a policy without some statements."""
+
+
 def _findings(
     read: PolicyText,
     again: PolicyText,
@@ -375,7 +379,7 @@ def _findings(
         is_new = (each.code, each.message) not in was
         # Errors that the statements of other products had before are for their owners to correct.
         is_ours = each.severity == "error" and each.structure in fields
-        if is_ours or (is_new and each.severity != "info") or each.code == "POLICY_REMARK_SWALLOWS":
+        if is_ours or (is_new and each.severity != "info") or each.code in _LOSES_STATEMENTS:
             yield each
 
 

@@ -389,6 +389,13 @@ def test_damaged_policy_is_refused(damage: tuple[str, str], line: int | None) ->
     assert line in [each.line for each in refused.value.line_findings]
 
 
+def test_comment_in_column_one_is_reported_even_if_the_policy_had_it_before() -> None:
+    text = OLD.replace("   STRUCTURE NAME(ISGLOCK)", "/* GRS */\n   STRUCTURE NAME(ISGLOCK)")
+    assert text != OLD
+    found = codes(merge(text, result()))
+    assert found["POLICY_COLUMN_ONE_REMARK"] == text.splitlines().index("/* GRS */") + 1
+
+
 def test_text_without_a_policy_is_refused() -> None:
     with pytest.raises(MergeRefused, match="no statements of a CFRM policy"):
         merge("DISPLAY CFSTRUCT(*)", result())
