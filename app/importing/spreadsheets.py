@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from app.running.texts import LARGEST_FILE_BYTES, invalid, text_of
 
 MOST_UNPACKED_BYTES: Final = 64 * 2**20
 MOST_ROWS, MOST_COLUMNS = 41_000, 60
+MOST_STRINGS: Final = 500_000
+"""About 12 different texts for each of the rows of a table; openpyxl reads so many in a few seconds."""
+_SHARED_STRING = re.compile(rb"<(?:\w+:)?si[\s/>]")
 _ZIP: Final = b"PK\x03\x04"
 _OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0"
 
@@ -36,6 +40,7 @@ def table_text(data: bytes, name: str = "") -> str:
         invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: save only the sheet with the table")
     _check_archive(data, of)
     try:
+        _check_strings(data, of)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
         if sheet is None:
@@ -76,6 +81,14 @@ def _check_archive(data: bytes, of: str) -> None:
         invalid(
             "", f"{of}unpacks to more than {MOST_UNPACKED_BYTES} bytes: save only the sheet with the table"
         )
+
+
+def _check_strings(data: bytes, of: str) -> None:
+    """Refuse more shared texts than a table has cells: openpyxl reads all of them before the first row."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        count = sum(len(_SHARED_STRING.findall(archive.read(each))) for each in archive.infolist())
+    if count > MOST_STRINGS:
+        invalid("", f"{of}has more than {MOST_STRINGS} texts: save only the sheet with the table")
 
 
 def _rows(rows: Iterator[tuple[object, ...]], of: str) -> Iterator[list[str]]:

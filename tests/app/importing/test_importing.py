@@ -179,9 +179,19 @@ def _archive(size: int) -> bytes:
     return file.getvalue()
 
 
+def _with_strings(one: str) -> bytes:
+    """Return a spreadsheet with more shared texts than any table has."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("xl/sharedStrings.xml", f"<sst>{one * 500_001}</sst>")
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
+        (_with_strings("<si/>"), "more than 500000 texts"),
+        (_with_strings("<x:si><x:t>a</x:t></x:si>"), "more than 500000 texts"),
         (b"PK\x03\x04", "damaged"),
         (_archive(10), "not a spreadsheet that can be read"),
         (_archive(65 * 2**20), "unpacks to more than"),
