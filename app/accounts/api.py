@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.accounts import tokens, users
@@ -26,10 +26,11 @@ from app.database.types import LARGEST_KEY
 from app.errors import NotFound
 from app.problem_types import TOKEN_NOT_FOUND
 from app.web.openapi import problems
+from app.web.router import Router
 from planner_core.findings import Finding
 from planner_core.wire import Answer
 
-router = APIRouter(prefix="/api/v1", tags=["accounts"])
+router = Router(prefix="/api/v1", tags=["accounts"])
 
 RoleName = Literal["viewer", "planner", "operator", "administrator"]
 ScopeName = Literal["viewer", "planner", "operator"]

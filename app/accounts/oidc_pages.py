@@ -9,7 +9,7 @@ import logging
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.accounts import oidc
@@ -32,8 +32,9 @@ from app.clock import utc_now
 from app.database.session import DatabaseDep
 from app.errors import NotFound
 from app.web.rendering import root_path
+from app.web.router import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 logger = logging.getLogger("cfplan.accounts")
 
 _NO_TLS = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.accounts import sessions, sign_in, tokens, users
@@ -40,9 +40,10 @@ from app.problem_types import UNAUTHORIZED
 from app.web.field_values import digits_in
 from app.web.forms import FormField, filled
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.tables import ListView
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 CONFIRM = "/sign-in/confirm"
 ACCOUNT, USERS_PAGE = "/account", "/users"

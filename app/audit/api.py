@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from app.audit import service
@@ -15,8 +15,9 @@ from app.database.session import DatabaseDep, SessionDep
 from app.database.types import LARGEST_KEY
 from app.paging import MOST_PER_PAGE, USUAL_PER_PAGE
 from app.web.openapi import problems
+from app.web.router import Router
 
-router = APIRouter(prefix="/api/v1", tags=["audit trail"])
+router = Router(prefix="/api/v1", tags=["audit trail"])
 
 _TIME = "A day such as 2026-11-27, or a time in UTC such as 2026-11-27T09:30."
 Since = Annotated[

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.audit import service
@@ -21,9 +21,10 @@ from app.paging import USUAL_PER_PAGE
 from app.web.field_values import digits_in
 from app.web.forms import FormField
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 _FILTERS = ("since", "until", "who", "action", "object")
 _MOST_DIGITS = 18

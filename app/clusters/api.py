@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from app.clusters import explaining, service
 from app.fits.dependencies import CurvesDep
 from app.web.body import DocumentBody
 from app.web.openapi import json_request, problems
 from app.web.questions import check_parameters
+from app.web.router import Router
 from planner_core.clusters.answer import DecisionAnswer
 from planner_core.clusters.explain import WaitingExplanation
 from planner_core.clusters.load import ClusterLoadAnswer
 from planner_core.clusters.model import EliminationOrder
 from planner_core.document.reading import read_json
 
-router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
+router = Router(prefix="/api/v1/cluster", tags=["clusters"])
 
 
 @router.post(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import Response
 
 from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
@@ -15,6 +15,7 @@ from app.web.chart_svg import ChartLayout
 from app.web.charts import Origin, SavedPicture
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.clusters.advice import MODE_NAMES
 from planner_core.clusters.answer import ChosenDestination, DecisionAnswer
 from planner_core.clusters.decide import DecisionStep, Elimination
@@ -23,7 +24,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.provenance import Assumption
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH = "/cluster/decide"
 MOST_PROBLEMS, MOST_SHOWN = 20, 200

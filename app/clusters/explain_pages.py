@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
@@ -15,11 +15,12 @@ from app.clusters.explaining import EXAMPLES, ExplanationExample, answer, text_o
 from app.web.field_values import Kind
 from app.web.forms import FormField, read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.clusters.explain import WaitingQuestion
 from planner_core.clusters.model import MODES
 from planner_core.errors import InputInvalid
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH = "/cluster/explain"
 LARGEST_TEXT_BYTES: Final = 8 * 2**20

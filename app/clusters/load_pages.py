@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import Response
 
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
@@ -15,9 +15,10 @@ from app.plans.finding_groups import FindingView, findings_shown
 from app.texts.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH = "/cluster/load"
 MOST_PROBLEMS = 20

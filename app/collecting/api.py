@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import Response
 
 from app.collecting import service
@@ -12,12 +12,13 @@ from app.collecting.answers import MissingData
 from app.database.session import SessionDep
 from app.web.openapi import problems
 from app.web.questions import check_question
+from app.web.router import Router
 from planner_core.texts.collection_kit import CollectionKit, CollectionKitQuestion, collection_kit
 
 ARCHIVE_NAME = "collection-kit.zip"
 ZIP = "application/zip"
 
-router = APIRouter(prefix="/api/v1", tags=["uploads"])
+router = Router(prefix="/api/v1", tags=["uploads"])
 
 
 @router.get(

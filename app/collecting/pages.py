@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.collecting import service
@@ -15,6 +15,7 @@ from app.collecting.api import ARCHIVE_NAME, archive_response
 from app.database.session import SessionDep
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.texts.collection_kit import (
     CollectionKit,
     CollectionKitQuestion,
@@ -22,7 +23,7 @@ from planner_core.texts.collection_kit import (
     collection_kit,
 )
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 ALL = "all"
 LONGEST_LIST = 400

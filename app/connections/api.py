@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from app.connections import service
 from app.connections.service import ConnectionList
 from app.database.session import SessionDep
+from app.web.router import Router
 
-router = APIRouter(prefix="/api/v1", tags=["connections"])
+router = Router(prefix="/api/v1", tags=["connections"])
 
 
 @router.get("/connections", summary="List the declared connections")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from app.database.session import SessionDep
 from app.dds import service
 from app.dds.service import PollerState
+from app.web.router import Router
 from planner_core.findings import Finding
 from planner_core.wire import Answer
 
-router = APIRouter(prefix="/api/v1", tags=["connections"])
+router = Router(prefix="/api/v1", tags=["connections"])
 
 
 @dataclass(frozen=True, slots=True)

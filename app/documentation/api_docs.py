@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException
+from fastapi import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.web.body import JSON
 from app.web.compression import accepts_gzip
 from app.web.rendering import Page, render, root_path, slug
+from app.web.router import Router
 from app.web.static_files import ASK_AGAIN, KEEP
 
 DESCRIPTION_FILE = Path(__file__).with_name("openapi.json")
@@ -33,7 +34,7 @@ ASSETS_PACKAGE = "fastapi_offline"
 """The package with the files of Swagger UI; its Python code is not used."""
 SCRIPT, STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)

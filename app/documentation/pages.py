@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.documentation import library
 from app.documentation.markdown import Article, Heading
 from app.web.rendering import Page, render
+from app.web.router import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 SECTION_LEVEL = 2
 FEWEST_LISTED = 3
 """A page with fewer sections needs no list of them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import Response
 
 from app.events import advising, reading, service
@@ -12,13 +12,14 @@ from app.fits.dependencies import CurvesDep
 from app.sizing.service import MOST_QUEUES_IN_DETAIL, refuse_long_answer
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
+from app.web.router import Router
 from planner_core.depth_events.advice import PlanDepthAdvice
 from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.measured import PlanWithRates
 from planner_core.depth_events.reading import EventReading
 from planner_core.document.reading import read_json
 
-router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
+router = Router(prefix="/api/v1/events", tags=["depth events"])
 
 
 @router.post(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import Response
 
 from app.events.read_charts import chart_of
@@ -23,6 +23,7 @@ from app.web.charts import Chart
 from app.web.field_values import value_of
 from app.web.forms import read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import DEFAULT_WINDOW_S, LONGEST_WINDOW_S, EventSet, QueueFacts
@@ -30,7 +31,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.sizing.depth_advice import DepthAssumption
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 EXAMPLE = "three-members"
 MOST_PROBLEMS, MOST_SETS, MOST_QUEUES = 20, 100, 12

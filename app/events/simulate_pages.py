@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import Response
 
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
@@ -16,6 +16,7 @@ from app.texts.example_files import ExampleFile
 from app.web.charts import Chart
 from app.web.forms import FormField, read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation
 from planner_core.depth_events.file import DepthEventFile
 from planner_core.depth_events.model import READING_VALUES, SWITCHES
@@ -25,7 +26,7 @@ from planner_core.findings import Finding
 from planner_core.sizing.depth_advice import DepthAssumption
 from planner_core.wire import plain
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_PARAMETER = 100
 """Maximum number of characters that are read from a parameter."""

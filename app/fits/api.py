@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.database.session import SessionDep
@@ -14,6 +14,7 @@ from app.fits.fits import FitDetails, FitPage, FitPoints
 from app.fits.levels import HIGHEST, LOWEST, LevelChanged, Levels
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 
 CF_PATTERN = r"^[A-Za-z][A-Za-z0-9$#@_]{0,7}$"
 
@@ -38,7 +39,7 @@ class LevelBody(BaseModel):
 
 
 CURVES_AND_FORECASTS = "fitted curves and forecasts"
-router = APIRouter(prefix="/api/v1")
+router = Router(prefix="/api/v1")
 
 
 @router.get("/curves", tags=[CURVES_AND_FORECASTS], summary="List fitted curves", responses=problems(422))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -18,8 +18,9 @@ from app.fits.levels import FacilityLevel
 from app.web.body import BodyDep
 from app.web.forms import FormField, filled
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH = "/cf-levels"
 SAID = {

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
@@ -24,10 +24,11 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.csv_files import Table, csv_text
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.contracts.fits import FitPoint
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SECTION = "curves"
 PER_PAGE = 30

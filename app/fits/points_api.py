@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.database.session import SessionDep
@@ -15,6 +15,7 @@ from app.fits.points import FitOfPoints, Point, PointPage, PointsAdded
 from app.running.texts import LARGEST_FILE_BYTES
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 from planner_core.bounds import first_problems
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.sizing.sizing_advice import SizingAdvice
@@ -41,7 +42,7 @@ StructureKind = Annotated[
 Number = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the point.", examples=[1])]
 _Size = Annotated[str | int, Field(description="In K, or with a unit.", examples=["512M"])]
 
-router = APIRouter(prefix="/api/v1", tags=[CURVES_AND_FORECASTS])
+router = Router(prefix="/api/v1", tags=[CURVES_AND_FORECASTS])
 
 
 class PointBody(BaseModel):

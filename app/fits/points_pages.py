@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -28,6 +28,7 @@ from app.web.csv_files import Cell, csv_text
 from app.web.field_values import digits_in, value_of
 from app.web.forms import FormField, filled, read_pairs
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.errors import InputInvalid, PlannerError
 from planner_core.sizing.sizing_advice import SizingAdvice
@@ -42,7 +43,7 @@ from planner_core.texts.sizing_answers import (
     values_of,
 )
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH: Final = "/sizing-points"
 SECTION: Final = "curves"

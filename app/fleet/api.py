@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from app.database.session import SessionDep
 from app.fleet import service
 from app.fleet.answers import Fleet
 from app.settings import Settings
 from app.web.openapi import problems
+from app.web.router import Router
 
-router = APIRouter(prefix="/api/v1")
+router = Router(prefix="/api/v1")
 
 
 @router.get("/fleet", tags=["overview"], summary="Read the overview", responses=problems())

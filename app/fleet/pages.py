@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -25,9 +25,10 @@ from app.settings import Settings
 from app.sizing.calculator.pages import has_fields, moved, quick_page
 from app.web.charts import BarChart
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True)

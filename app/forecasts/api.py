@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.database.session import SessionDep
 from app.fits.api import CURVES_AND_FORECASTS
@@ -15,9 +15,10 @@ from app.paging import ListRequest
 from app.usage.api import Qsg, Structure
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 from app.web.tables import search_text, sort_of
 
-router = APIRouter(prefix="/api/v1")
+router = Router(prefix="/api/v1")
 
 
 @router.get("/forecasts", tags=[CURVES_AND_FORECASTS], summary="List forecasts", responses=problems(422))

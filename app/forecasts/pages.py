@@ -9,7 +9,7 @@ from datetime import date
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.clock import utc_now
@@ -34,11 +34,12 @@ from app.web.chart_script import ChartScript
 from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListTable, ListView
 from planner_core.contracts.forecasts import Resized
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SECTION = "forecasts"
 SPAN_DAYS = 30

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from app.importing import service
 from app.importing.requests import QueuesRequest, StructuresRequest
 from app.running.requests import read_request
 from app.web.body import DocumentBody
 from app.web.openapi import json_request, problems
+from app.web.router import Router
 from planner_core.texts.queue_inventory import QueueInventory
 from planner_core.texts.structure_batch import StructureBatch
 
-router = APIRouter(prefix="/api/v1", tags=["plans"])
+router = Router(prefix="/api/v1", tags=["plans"])
 
 
 @router.post(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
@@ -22,11 +22,12 @@ from app.web.field_values import value_of
 from app.web.file_names import file_name
 from app.web.forms import FormField, filled, read_posted
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.texts.queue_inventory import QueueInventory
 from planner_core.texts.structure_batch import SizedRow, StructureBatch
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH: Final = "/import"
 SECTION: Final = "import"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,6 +19,7 @@ from app.database.types import LARGEST_KEY
 from app.jobs import service
 from app.jobs.service import Job, JobAnswer
 from app.web.openapi import problems
+from app.web.router import Router
 from planner_core.wire import copied
 
 LOOKS_EVERY_S = 0.5
@@ -28,7 +29,7 @@ RETRY_MS = 1_000
 
 JobId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the job.", examples=[1])]
 
-router = APIRouter(prefix="/api/v1/jobs", tags=["uploads"])
+router = Router(prefix="/api/v1/jobs", tags=["uploads"])
 
 
 def existing_job(number: JobId, request: Request) -> Job:

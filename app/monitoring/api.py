@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from pydantic import Field
@@ -24,13 +24,14 @@ from app.monitoring.workers import ThisProcess, Worker, Workers, shared_folder
 from app.settings import Settings
 from app.web import openapi
 from app.web.answers import Answer
+from app.web.router import Router
 from planner_core import CORE_VERSION
 from planner_core.findings import Finding
 
 MOST_CHECKS = 2
 """Checks of one kind that read the database at one time, so that checks of a dead server do not use up the threads."""
 
-router = APIRouter(tags=["service"])
+router = Router(tags=["service"])
 
 
 class HealthAnswer(Answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,12 +17,13 @@ from app.nightly.service import RunDetails, RunPage
 from app.uploads.arrivals import start_after_commit
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 
 MARKDOWN = "text/markdown"
 
 RunId = Annotated[int, Path(ge=1, le=LARGEST_KEY, description="Number of the nightly run.", examples=[1])]
 
-router = APIRouter(prefix="/api/v1")
+router = Router(prefix="/api/v1")
 NIGHTS = "nightly runs"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -29,9 +29,10 @@ from app.nightly.view import FindingLine, NewestNight
 from app.paging import PageRequest
 from app.uploads.arrivals import start_after_commit
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.tables import ListView
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SECTION = "nights"
 CONFIRMATIONS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from app.clock import utc_now
 from app.database.session import SessionDep
 from app.notices import service
@@ -11,8 +9,9 @@ from app.notices.service import NoticePage
 from app.paging import ListRequest
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 
-router = APIRouter(prefix="/api/v1")
+router = Router(prefix="/api/v1")
 
 
 @router.get("/notices", tags=["notices"], summary="List notices", responses=problems(422))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.clock import utc_now
@@ -15,9 +15,10 @@ from app.notices.lists import NOTICES
 from app.notices.service import ChannelStatus
 from app.settings import Settings
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +28,7 @@ from app.sizing.description import OUTPUT_WORDS
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 from app.web.tables import sort_of
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
@@ -52,7 +53,7 @@ Number = Annotated[int, Path(ge=1, le=MOST_VERSIONS, description="Number of the 
 Explain = Annotated[bool, Query(description="Explain the source of every figure.")]
 OneOf = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
 
-router = APIRouter(prefix="/api/v1", tags=["stored plans"])
+router = Router(prefix="/api/v1", tags=["stored plans"])
 
 
 @router.get("/plans", summary="List plans", responses=problems(422))

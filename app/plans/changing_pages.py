@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Annotated
 from urllib.parse import parse_qsl, quote, urlencode
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
@@ -36,10 +36,11 @@ from app.texts.documents import read_text
 from app.web.body import BodyDep
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.security.body import accept_document
 from planner_core.errors import DocumentInvalid, PlanRefused
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 _MOST_FIELDS = 50
 ENDINGS = (".json", ".yaml", ".yml")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
@@ -55,6 +55,7 @@ from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.document.model import PlanDocument, Queue
 from planner_core.errors import PlanRefused
@@ -64,7 +65,7 @@ from planner_core.plan.splitting import Move, advise
 from planner_core.texts.outputs import OUTPUT_KINDS
 from planner_core.wire import JsonObject
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_DIFFERENCES = 500
 MOST_PRINTED_QUEUES = 2_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
@@ -52,11 +52,12 @@ from app.web.charts import BarChart
 from app.web.field_values import digits_in
 from app.web.paging import page_of_address
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.document.model import Queue
 from planner_core.plan.sheet import ASSUMPTION
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_ENTRIES = 25
 """Entries of the audit trail on the page of the history."""

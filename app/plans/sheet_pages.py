@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
@@ -17,11 +17,12 @@ from app.web.charts import BarChart, Origin
 from app.web.csv_files import csv_text
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from planner_core.plan.sheet import Sheet, SheetFacility, sheet
 from planner_core.sizing.placement import FacilityUse
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_PLANS = 40
 

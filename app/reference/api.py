@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from app.web.answers import Answer
 from app.web.openapi import problems
+from app.web.router import Router
 from planner_core.findings import Finding
 from planner_core.tables import PublishedTable, TableSummary, all_tables
 
 PREFIX = "/api/v1/reference"
-router = APIRouter(prefix=PREFIX, tags=["reference"])
+router = Router(prefix=PREFIX, tags=["reference"])
 Url = Annotated[str, Field(description="Path of the whole table.")]
 
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import HTTPException, Path, Request
 from fastapi.responses import HTMLResponse
 
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core import tables
 from planner_core.provenance import Basis, Source
 from planner_core.tables import Column, Note, PublishedTable, all_tables
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)

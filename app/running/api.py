@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from app.audit.recording import AuditObject
 from app.fits.dependencies import CurvesDep
 from app.fits.kept import Curves
@@ -21,13 +19,14 @@ from app.running.requests import (
 )
 from app.web.body import DocumentBody
 from app.web.openapi import json_request, problems
+from app.web.router import Router
 from planner_core.running.compare import Comparison
 from planner_core.running.from_running import PlanFromRunning
 from planner_core.running.lint import Lint
 from planner_core.running.merge import MergedPolicy
 from planner_core.running.others import OtherStructuresFound
 
-router = APIRouter(prefix="/api/v1", tags=["what runs"])
+router = Router(prefix="/api/v1", tags=["what runs"])
 
 
 @router.post(

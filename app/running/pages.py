@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Final, TypedDict
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
@@ -48,6 +48,7 @@ from app.web.file_names import file_name
 from app.web.forms import FormField
 from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render
+from app.web.router import Router
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.exported import SIZE_UNITS
 from planner_core.running.line_findings import LineFinding
@@ -55,7 +56,7 @@ from planner_core.running.merge import MergedPolicy, MergeRefused
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import SizeUnit
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 _MOST_WRONG: Final = 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,6 +24,7 @@ from app.scenarios.answers import (
 from app.scenarios.stored import ScenarioOutcome
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
+from app.web.router import Router
 from planner_core.wire import copied
 
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
@@ -36,7 +37,7 @@ Scenario = Annotated[
     ),
 ]
 
-router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
+router = Router(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
 
 
 @router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -34,12 +34,13 @@ from app.scenarios.view import MOST_ON_SHEETS, ReportView, ScenarioComparisonVie
 from app.web.field_values import digits_in
 from app.web.forms import read_posted
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
 from planner_core.whatif.changes import WHAT
 from planner_core.whatif.scenario_report import MOST_COMPARED
 
-router = APIRouter(include_in_schema=False, prefix="/plans/{name}/scenarios")
+router = Router(include_in_schema=False, prefix="/plans/{name}/scenarios")
 _MOST_FIELDS = 2000
 _MOST_BYTES = 2**20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.database.session import SessionDep
 from app.search import service
@@ -13,8 +13,9 @@ from app.search.query import read_query
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 from app.web.rendering import MOST_SEARCHED
+from app.web.router import Router
 
-router = APIRouter(prefix="/api/v1", tags=["search"])
+router = Router(prefix="/api/v1", tags=["search"])
 
 
 @router.get("/search", summary="Search everything", responses=problems(422))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, get_args
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
@@ -16,8 +16,9 @@ from app.search.answers import KINDS, Kind, SearchResults
 from app.search.query import read_query
 from app.web.paging import page_of_address
 from app.web.rendering import MOST_SEARCHED, Page, render
+from app.web.router import Router
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 FIRST_RESULTS = 10
 """Results of each kind on the page that shows all kinds."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
 
-from fastapi import APIRouter
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +17,7 @@ from app.sizing.description import DEPTHS, EXPLAIN, OUTPUT_WORDS, STRUCTURE, sch
 from app.sizing.service import compute, size_answer, text_output
 from app.web.body import JSON, document_body, flag
 from app.web.openapi import json_request, problems
+from app.web.router import Router
 from planner_core.document.schema import json_schema
 from planner_core.plan.result import PlanAnswer
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -27,7 +27,7 @@ FINDINGS_HEADER = "x-cfplan-findings"
 RESULT = "Figures and findings of the plan; with `explain`, the explanation of every figure."
 PLAN_PROBLEMS = problems(413, 415, 422)
 
-router = APIRouter(prefix="/api/v1", tags=["plans"])
+router = Router(prefix="/api/v1", tags=["plans"])
 
 
 @router.post(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +19,7 @@ from app.uploads.unregistered import DIGEST_PATTERN, FileCheck, RemovedFile, che
 from app.web.openapi import problems
 from app.web.paging import PageParameters
 from app.web.rendering import root_path
+from app.web.router import Router
 from planner_core.errors import FieldProblem
 from planner_core.names import QUEUE_MANAGER_PATTERN
 from planner_core.wire import copied
@@ -34,7 +35,7 @@ QueueManager = Annotated[
     str, Path(pattern=f"^{QUEUE_MANAGER_PATTERN}$", description="The queue manager.", examples=["CSQ1"])
 ]
 
-router = APIRouter(prefix="/api/v1", tags=["uploads"])
+router = Router(prefix="/api/v1", tags=["uploads"])
 
 
 @router.get("/uploads", summary="List uploads", responses=problems(422))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
@@ -17,9 +17,10 @@ from app.uploads.unregistered import FileCheck, check_files, is_digest
 from app.web.body import BodyDep
 from app.web.forms import read_pairs
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from planner_core.inputs import KIND_TITLES
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SECTION = "uploads"
 MOST_PARAMETERS = 10

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.clock import utc_now
@@ -33,6 +33,7 @@ from app.uploads.service import StoredUpload, UploadDetails
 from app.web.body import BodyDep
 from app.web.forms import FormField, filled, read_pairs
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.contracts.ingest import AskedQueueManager, Asks
 from planner_core.errors import FieldProblem
@@ -40,7 +41,7 @@ from planner_core.findings import Finding
 from planner_core.inputs import KIND_TITLES
 from planner_core.wire import JsonObject
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SECTION = "uploads"
 # Each answer about a group is compared with all others, so their number must be limited.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime
 from starlette.requests import Request
 
@@ -30,6 +30,7 @@ from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
 from app.web.paging import PageParameters
+from app.web.router import Router
 from app.web.tables import sort_of
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, PlanRefused
@@ -71,7 +72,7 @@ SortParameter = Annotated[
 ]
 By = Annotated[Step | None, Query(description="If omitted, by hour for up to 31 days, otherwise by day.")]
 
-router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
+router = Router(prefix="/api/v1/usage", tags=["measured usage"])
 
 
 @router.get("/structures", summary="List measured structures", responses=problems(422))

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.clock import utc_now
@@ -39,12 +39,13 @@ from app.web.charts import BarChart, Chart, Origin
 from app.web.csv_files import Table, csv_text
 from app.web.file_names import file_name
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.tables import ListTable, ListView
 from planner_core.contracts.rollup import SizeBucket
 from planner_core.names import OWN_STRUCTURES, cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_QUEUES = 200
 """Maximum number of queues on a page; the file lists all of them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -27,11 +27,12 @@ from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
 from app.web.body import DocumentFormDep
 from app.web.forms import FormField
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 Preview = TypeVar("Preview")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -40,11 +40,12 @@ from app.usage.plan_pages import (
 from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.body import DocumentFormDep
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
 from planner_core.wire import JsonObject
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_CHANGES = 400
 

@@ -13,10 +13,10 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.web.router import Router
 from app.web.static_files import ASK_AGAIN, KEEP
 
 PACKAGE = "plotly"
@@ -24,7 +24,7 @@ PACKAGE = "plotly"
 PATH = "/assets/plotly/plotly.min.js"
 LEVEL = 6
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)

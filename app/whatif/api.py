@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import Response
 
 from app.audit.recording import AuditObject
@@ -17,6 +17,7 @@ from app.sizing.examples import examples
 from app.web.body import JSON, DocumentBody
 from app.web.openapi import OperationExamples, json_request, problems
 from app.web.questions import check_parameters, check_question
+from app.web.router import Router
 from app.whatif.answers import ask, data_set_job, losses, stored_plans, survive
 from app.whatif.survival_usage import measurements_in
 from planner_core.document.reading import read_json, read_object
@@ -30,7 +31,7 @@ from planner_core.whatif.survival_answer import Survival, SurvivalQuestion, no_m
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 from planner_core.wire import Answer
 
-router = APIRouter(prefix="/api/v1/whatif", tags=["what if"])
+router = Router(prefix="/api/v1/whatif", tags=["what if"])
 PROBLEMS = problems(413, 415, 422)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
@@ -19,6 +19,7 @@ from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.whatif.filling_charts import Happening, filling_chart, filling_summary, happenings
 from app.whatif.one_structure import path_of, plan_with
 from planner_core.document.model import PlanDocument
@@ -36,7 +37,7 @@ from planner_core.whatif.filling_up import (
     structure_of,
 )
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 MOST_QUEUES = 20
 MOST_HAPPENINGS = 12
 MOST_FIGURES = 40

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.fits.kept import curves_in
@@ -14,6 +14,7 @@ from app.web.charts import BarChart, Origin
 from app.web.forms import FormField
 from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.size_charts import SizedBar, SizedGroup, sizes_chart
 from app.whatif.answers import ask
 from app.whatif.asking import PlanSelection, add_page, answered, status_of
@@ -23,7 +24,7 @@ from planner_core.sizing.structure_result import Sizes
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, upgrades
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 _SHOWN = 20
 
 

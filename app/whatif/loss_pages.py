@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, get_args
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import curves_in
 from app.web.charts import BarChart
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.whatif.answers import losses
 from app.whatif.asking import (
     PlanSelection,
@@ -31,7 +32,7 @@ from planner_core.sizing.placement import ASSUMPTIONS, RULES, At, PlacementRule
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.scm import asked_of, usable_scm
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 MOST_OTHERS = 40
 Cell = tuple[str, str]
 """The coupling facilities of a structure, and their kind: same, moved, less (a copy lost) or nowhere."""

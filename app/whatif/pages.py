@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.database.session import SessionDep
@@ -15,10 +15,11 @@ from app.plans.head import PlanHead, plan_head
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
 from app.web.question_links import QuestionLink
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from app.whatif.asking import PlanSelection, asked_by_name
 from app.whatif.questions import QUESTIONS
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 QUEUES_AND_CLUSTERS: tuple[QuestionLink, ...] = (

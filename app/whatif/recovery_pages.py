@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.fits.kept import curves_in
 from app.web.charts import Bar, BarChart, Part
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, mib, render
+from app.web.router import Router
 from app.whatif.answers import ask
 from app.whatif.asking import PlanSelection, add_page, answered, status_of
 from app.whatif.placement_charts import bar_chart
@@ -23,7 +24,7 @@ from planner_core.provenance import Explanation, Input
 from planner_core.whatif.filling_up import tenths_down
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 MOST_BARS = 20
 MOST_EXPLAINED = 20
 _SECONDS_PER_MINUTE = 60

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,7 @@ from app.plans.release import DOCUMENT, release_of
 from app.plans.trail import PLAN
 from app.web.forms import FormField, filled, sentence
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.whatif.answers import data_set_job
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from planner_core.document.model import PlanDocument
@@ -29,7 +30,7 @@ from planner_core.findings import Finding
 from planner_core.texts.smds_job import LOADS, Load, SmdsJob, SmdsJobQuestion, offloading
 from planner_core.units import MIB
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 MOST_TYPED = 400
 MOST_BOXES = 20
 MOST_SETS_SHOWN = 400

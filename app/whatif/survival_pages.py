@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
@@ -17,6 +17,7 @@ from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.whatif.answers import survive
 from app.whatif.one_structure import path_of, plan_with
 from app.whatif.survival_charts import survival_chart
@@ -26,7 +27,7 @@ from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
 from planner_core.whatif.survival_answer import Survival, SurvivalQuestion, percent
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 FIELDS = question_fields(SurvivalQuestion)
 MOST_DAYS = 7
 LONGEST_DAY = 4_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
@@ -19,6 +19,7 @@ from app.web.charts import Chart
 from app.web.forms import to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, grouped, render
+from app.web.router import Router
 from app.whatif.answers import ask
 from app.whatif.one_structure import path_of, plan_with
 from app.whatif.threshold_charts import threshold_chart
@@ -27,7 +28,7 @@ from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
 from planner_core.whatif.thresholds import SETTING_NAMES, ThresholdAdvice, ThresholdQuestion, advise
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 FIELDS = question_fields(ThresholdQuestion)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from app.connections.models import LONGEST_NAME
 from app.database.session import SessionDep
 from app.web.openapi import problems
+from app.web.router import Router
 from app.zosmf.answers import DriftList, drift_list
 
-router = APIRouter(prefix="/api/v1", tags=["connections"])
+router = Router(prefix="/api/v1", tags=["connections"])
 MOST = 100
 
 

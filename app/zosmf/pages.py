@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from app.connections.declared import NOT_VERIFIED
@@ -14,10 +14,11 @@ from app.connections.service import ConnectionSummary, list_connections
 from app.database.session import SessionDep
 from app.dds.service import PollerState, states
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.zosmf.answers import AppliedSummary, drift_list
 from app.zosmf.service import Drift
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 PATH = "/connections"
 _SHOWN = 20

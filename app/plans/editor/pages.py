@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
@@ -41,13 +41,14 @@ from app.web.body import DocumentFormDep
 from app.web.field_values import digits_in
 from app.web.forms import FormField, read_pairs
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from planner_core.bounds import MOST_STRUCTURES_READ
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.units import MIB, ceil_fraction, format_size, round_up
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 MOST_TIMES = 16
 _STRUCTURE_ROW = re.compile(r"/structures/([0-9]{1,9})/")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.sizing.calculator.answer import (
@@ -22,12 +22,13 @@ from app.sizing.calculator.answer import (
 from app.sizing.calculator.form import DEFAULTS, QuickForm, read_form
 from app.web.forms import to_fix
 from app.web.rendering import Page, render, root_path
+from app.web.router import Router
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True)

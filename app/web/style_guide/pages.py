@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from app.sizing.calculator.answer import Figure, OutputTextView
 from app.web.forms import FormField
 from app.web.rendering import Page, render
+from app.web.router import Router
 from app.web.style_guide.specimens import figures, specimens
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Explanation
 from planner_core.sizing.structure_size import explain_size, published_curve
 from planner_core.tables import PublishedTable, table
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 SWATCHES = (
     "paper", "panel", "raised", "line", "line-strong", "ink", "muted-ink", "accent", "accent-wash", "error", "warning",
