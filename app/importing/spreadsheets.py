@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Final
 
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
-
 from app.running.texts import LARGEST_FILE_BYTES, invalid, text_of
 
 MOST_UNPACKED_BYTES: Final = 64 * 2**20
@@ -39,6 +36,10 @@ def table_text(data: bytes, name: str = "") -> str:
     if len(data) > LARGEST_FILE_BYTES:
         invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: save only the sheet with the table")
     _check_archive(data, of)
+    # Takes a quarter of a CPU second, because openpyxl imports numpy where that is installed; most tables are CSV.
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
     try:
         _check_strings(data, of)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)

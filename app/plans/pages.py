@@ -26,7 +26,7 @@ from app.plans.head import origin_of, path_of
 from app.plans.lists import PLANS
 from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.release import ReleaseDep
-from app.plans.result_tables import TABLES, xlsx_bytes
+from app.plans.result_tables import TABLES
 from app.plans.result_view import (
     MOST_FINDINGS,
     QUEUES_PER_PAGE,
@@ -391,6 +391,8 @@ def download(session: SessionDep, name: str, number: str, file: str, release: Re
             f"{name}.yaml",
         )
     if file == "tables.xlsx":
+        from app.plans.result_workbook import xlsx_bytes
+
         sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         return _file(xlsx_bytes(stored), sheet, f"{stem}.xlsx")
     kind, _, suffix = file.rpartition(".")

@@ -128,6 +128,30 @@ def test_keeper_of_an_upload_loads_no_web_framework_and_no_model_of_plans() -> N
     assert "sqlalchemy" in modules
 
 
+def test_service_loads_no_package_of_the_jobs_or_of_few_requests(tmp_path: Path) -> None:
+    script = "from app.main import create_app; create_app(); print(json.dumps(list(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import json, sys; {script}"],
+        env={**os.environ, "CFPLAN_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    modules = set(json.loads(done.stdout))
+    assert {
+        "pyspark",
+        "pyarrow",
+        "pandas",
+        "numpy",
+        "scipy",
+        "spark_jobs",
+        "openpyxl",
+        "httpx",
+    } & modules == set()
+    assert "fastapi" in modules
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_console_script_answers_and_exits(command: str, tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("cfplan")
