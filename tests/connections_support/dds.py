@@ -41,6 +41,9 @@ class DataServer(StandIn):
         super().__init__()
         self.clock, self.structures, self.systems, self.offset = clock, structures, systems, offset
         self.length = MINUTE
+        self.facility = "CF01"
+        self.scm = ("", "", "")
+        """The maximum of storage-class memory in bytes, and the list entries and elements in it."""
         self.changed_at: datetime | None = None
         """When the offset of local time changed by an hour, as at the end of daylight saving time."""
         self.offset_before = offset + timedelta(hours=1)
@@ -100,7 +103,7 @@ class DataServer(StandIn):
 
     def _rows(self, name: str, used: str) -> list[list[str]]:
         of_structure = [
-            "CF01",
+            self.facility,
             name,
             "LIST",
             "20971520",
@@ -110,9 +113,7 @@ class DataServer(StandIn):
             used,
             "2109",
             "287",
-            "",
-            "",
-            "",
+            *self.scm,
         ]
         everywhere = [name, "LIST", "A", "ActiveInUse", "*ALL", "0.0", str(10 * len(self.systems)), "0", "0"]
         same = [*of_structure[:4], "", "", *of_structure[6:]]
