@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from app import logs
 from app.data_folder import in_use
 from app.database.engine import Database, database_of
-from app.jobs import repository
+from app.jobs import processes, repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
 from app.nightly.job_kinds import FORGET_SIMULATED, LOOK_AROUND, NIGHT
@@ -73,7 +73,7 @@ def _carry_out(database: Database, settings: Settings, job_id: int) -> None:
     """Carry out a run, and then the next ones while they read small uploads and the service that started this runs."""
     started_by = os.getppid()
     next_id: int | None = job_id
-    with Starter() as starter:
+    with Starter(processes.environment(settings)) as starter:
         while next_id is not None:
             with logs.in_job(next_id):
                 keeper = keeper_of(database, settings, next_id, starter)

@@ -57,7 +57,7 @@ class _Answers:
 
     def __init__(self, structures: int, systems: int) -> None:
         self.now = BEGIN
-        self.parse_s, self.answer = 0.0, b""
+        self.parse_s, self.answer, self.body = 0.0, b"", b""
         more = [f"CFAX{number:04}" for number in range(COLUMNS_OF_AN_ANSWER - len(CFACT_COLUMNS))]
         self._columns = [*CFACT_COLUMNS, *more]
         names = ["QSG1CSQ_ADMIN", *(f"QSG1APP{number:04}" for number in range(1, structures))]
@@ -82,7 +82,7 @@ class _Answers:
             "row": [{"col": row, "refno": number} for number, row in enumerate(self._rows, start=1)],
             "timeData": {name: at.strftime(DDS_TIME_FORMAT) for name, at in times.items()},
         }
-        self.answer = json.dumps({"message": [], "report": [report]}).encode()
+        self.body = self.answer = json.dumps({"message": [], "report": [report]}).encode()
         return self
 
     def json(self) -> Any:  # noqa: ANN401 - any JSON value

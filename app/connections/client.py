@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final
@@ -113,6 +116,8 @@ class Client:
             # Proxies and .netrc of the environment would send requests, or credentials, elsewhere.
             trust_env=False,
         )
+        self._socket: socket.socket | None = None
+        """The socket of the last network connection; a client sends one request at a time."""
 
     def __enter__(self) -> Client:
         return self
@@ -168,60 +173,111 @@ class Client:
         headers: Mapping[str, str] | None,
         body: object = None,
     ) -> Reply:
-        end = self._clock() + self.connection.total_s
+        with self._deadline() as is_over:
+            try:
+                reply = self._answered(method, path, params=params, headers=headers, body=body)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                is_cut = is_over() and not isinstance(error, httpx.TimeoutException)
+                raise (
+                    self._too_slow(method, path) if is_cut else self._failure_of(method, path, error)
+                ) from None
+        self._check_status(reply)
+        return reply
+
+    @contextmanager
+    def _deadline(self) -> Iterator[Callable[[], bool]]:
+        """End the network connection of a request after `total_s`; yield whether that happened.
+
+        The limit of the HTTP library is one for each read, so headers that arrive one byte at a time would have no end.
+        """
+        is_over = threading.Event()
+
+        def end() -> None:
+            is_over.set()
+            if self._socket is not None:
+                # Not the method of a TLS socket, which is not made for a second thread; a closed socket is an OSError.
+                with suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+        timer = threading.Timer(self.connection.total_s, end)
+        timer.daemon = True
+        timer.start()
         try:
-            with self._http.stream(
-                method,
-                self._address(path),
-                params=params,
-                json=body,
-                headers={"accept": "application/json", **(headers or {})},
-                timeout=min(self.connection.timeout_s, self.connection.total_s),
-            ) as answer:
-                content = bytearray()
-                for part in answer.iter_bytes():
-                    content += part
-                    if len(content) > self.connection.max_answer_bytes:
-                        raise self._failure(
-                            method,
-                            path,
-                            f"The answer has more than {self.connection.max_answer_bytes} bytes.",
-                            "If answers of this size are expected, raise max_answer_bytes of the connection.",
-                        )
-                    if self._clock() > end:
-                        raise self._failure(
-                            method,
-                            path,
-                            f"The answer was not complete after {self.connection.total_s:g} seconds.",
-                            "If the server is known to be slow, raise total_s of the connection.",
-                        )
-                reply = Reply(
-                    self.name, method, path, answer.status_code, answer.headers.get("content-type", ""), bytes(content)
-                )  # fmt: skip
-        except httpx.TimeoutException as error:
+            yield is_over.is_set
+        finally:
+            timer.cancel()
+
+    def _observe(self, event: str, details: Mapping[str, Any]) -> None:
+        """Remember the socket of a new network connection; called by the HTTP library."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = details["return_value"].get_extra_info("socket")
+
+    def _answered(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None,
+        headers: Mapping[str, str] | None,
+        body: object,
+    ) -> Reply:
+        end = self._clock() + self.connection.total_s
+        with self._http.stream(
+            method,
+            self._address(path),
+            params=params,
+            json=body,
+            headers={"accept": "application/json", **(headers or {})},
+            timeout=min(self.connection.timeout_s, self.connection.total_s),
+            extensions={"trace": self._observe},
+        ) as answer:
+            content = bytearray()
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > self.connection.max_answer_bytes:
+                    raise self._failure(
+                        method,
+                        path,
+                        f"The answer has more than {self.connection.max_answer_bytes} bytes.",
+                        "If answers of this size are expected, raise max_answer_bytes of the connection.",
+                    )
+                if self._clock() > end:
+                    raise self._too_slow(method, path)
+            return Reply(
+                self.name, method, path, answer.status_code, answer.headers.get("content-type", ""), bytes(content)
+            )  # fmt: skip
+
+    def _too_slow(self, method: str, path: str) -> ConnectionFailed:
+        return self._failure(
+            method,
+            path,
+            f"The answer was not complete after {self.connection.total_s:g} seconds.",
+            "If the server is known to be slow, raise total_s of the connection.",
+        )
+
+    def _failure_of(
+        self, method: str, path: str, error: httpx.HTTPError | httpx.InvalidURL
+    ) -> ConnectionFailed:
+        """Return the failure that an error of the HTTP library means."""
+        if isinstance(error, httpx.TimeoutException):
             is_connecting = isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
-            raise self._failure(
+            return self._failure(
                 method,
                 path,
                 f"No answer within {self.connection.timeout_s:g} seconds.",
                 "Check that the server runs and is reachable; if it is known to be slow, raise timeout_s of the connection.",
                 is_uncertain=method != "GET" and not is_connecting,
-            ) from None
-        except httpx.ConnectError as error:
+            )
+        if isinstance(error, httpx.ConnectError):
             # The message of the TLS library names the certificate's fault; it contains no credential.
-            raise self._failure(
+            return self._failure(
                 method, path, f"No connection: {_reason(error)}.", _advice_of(error), is_uncertain=False
-            ) from None
-        except httpx.DecodingError:
-            raise self._failure(method, path, "The answer is compressed incorrectly.") from None
-        except httpx.RemoteProtocolError:
-            raise self._failure(method, path, "The answer was cut off, or is not HTTP.") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._failure(
-                method, path, f"The connection was interrupted ({type(error).__name__})."
-            ) from None
-        self._check_status(reply)
-        return reply
+            )
+        if isinstance(error, httpx.DecodingError):
+            return self._failure(method, path, "The answer is compressed incorrectly.")
+        if isinstance(error, httpx.RemoteProtocolError):
+            return self._failure(method, path, "The answer was cut off, or is not HTTP.")
+        return self._failure(method, path, f"The connection was interrupted ({type(error).__name__}).")
 
     def _failure(
         self,

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from app import logs
-from app.connections.declared import AnyConnection, read_private_text
+from app.connections.declared import AnyConnection, read_connections, read_private_text
 from app.connections.errors import ConnectionsInvalid
+from app.settings import Settings
 from app.texts.yaml_reader import NotYaml, read_yaml
+
+_NAMED = re.compile(r"(?:user|password)_variable[\"']?\s*:\s*[\"']?(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,30 @@ def credentials_of(
         basic = base64.b64encode(f"{found.user}:{found.password}".encode()).decode()
         logs.hide_secrets(found.password, basic)
     return found
+
+
+def variables_of(settings: Settings, *, except_kinds: Collection[str] = ()) -> frozenset[str]:
+    """Return the names of the environment variables with credentials, except those that kinds of connections need.
+
+    A file that is not valid has them as well: its text is searched for them, because credentials must not reach other
+    processes until it is corrected.
+    """
+    if not settings.connections_file:
+        return frozenset()
+    try:
+        known = read_connections(settings)
+    except ConnectionsInvalid:
+        try:
+            text = Path(settings.connections_file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return frozenset()
+        return frozenset(_NAMED.findall(text))
+    needed = {name for each in known.values() if each.kind in except_kinds for name in _variables(each)}
+    return frozenset(name for each in known.values() for name in _variables(each)) - needed
+
+
+def _variables(connection: AnyConnection) -> tuple[str, ...]:
+    return tuple(name for name in (connection.user_variable, connection.password_variable) if name)
 
 
 def source_of(connection: AnyConnection) -> str:

@@ -43,6 +43,13 @@ def _poll(arguments: argparse.Namespace) -> int:
                 write_lines([f"{arguments.connection}: {error}"])
                 if arguments.once:
                     return EXIT_FINDINGS
+                if service.is_unauthorized(error):
+                    write_lines(
+                        [
+                            f"{arguments.connection}: stopped, because z/OS may revoke a user after several wrong passwords."
+                        ]
+                    )
+                    return EXIT_FINDINGS
             else:
                 write_lines([f"{arguments.connection}: {found.sentence}"])
                 if arguments.once:

@@ -36,6 +36,8 @@ class Poller:
         self._on_queued = on_queued
         self._scheduler: BackgroundScheduler | None = None
         self._is_stopping = threading.Event()
+        self._refused: dict[str, object] = {}
+        """The declaration and the credentials of each connection whose user was refused."""
 
     def start(self) -> None:
         """Start the thread, unless no connections are declared."""
@@ -61,6 +63,7 @@ class Poller:
     def look(self) -> None:
         """Poll all connections that ask for it; a failure is stored and logged, and the next one is polled."""
         # Imported only if connections are declared, because the HTTP client takes a while to load.
+        from app.connections.credentials import credentials_of
         from app.dds import service
 
         try:
@@ -72,11 +75,18 @@ class Poller:
             if self._is_stopping.is_set():
                 return
             try:
+                connection = service.dds_connection(self._settings, name)
+                used = (connection, credentials_of(name, connection))
+                if self._refused.get(name) == used:
+                    continue
                 found = service.poll(
                     self._database, self._settings, name, is_stopping=self._is_stopping.is_set
                 )
             except (PlannerError, DBAPIError, OSError) as error:
                 logger.error("Connection %s was not polled: %s", name, error)
+                if service.is_unauthorized(error):
+                    self._refused[name] = used
+                    logger.error("%s", service.NOT_AGAIN)
             except Exception:
                 # Without this thread, nothing is polled until the service is restarted.
                 logger.exception("Connection %s was not polled, because of a defect in cfplan.", name)

@@ -6,7 +6,7 @@ from app.connections.checks import ProbeStep, compared_step, failed_step
 from app.connections.client import Client
 from app.connections.declared import AnyConnection
 from app.connections.errors import ConnectionFailed
-from app.dds.report import AnswerUnusable, read_report
+from app.dds.report import AnswerUnusable, answer_of, read_report
 from planner_core.contracts.cfact import DDS_PARAMETERS, DDS_PATH
 
 CURRENT = f"GET {DDS_PATH}?report=CFACT"
@@ -29,9 +29,11 @@ def probe(client: Client, connection: AnyConnection) -> tuple[ProbeStep, ...]:
     del connection
     try:
         reply = client.get(DDS_PATH, params=DDS_PARAMETERS)
-        answer = reply.json()
+        answer = answer_of(reply)
     except ConnectionFailed as error:
         return (failed_step(CURRENT, error),)
+    except AnswerUnusable as error:
+        return (ProbeStep(CURRENT, reply.status, (), (), (), f"{error}."),)
     step = compared_step(CURRENT, reply.status, answer, DOCUMENTED)
     try:
         report = read_report(answer)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from app import logs
 from planner_core.contracts.cfact import (
     CFACT_COLUMNS,
+    CFACT_IDENTITY,
     DDS_MESSAGES_WITH_DATA,
     DDS_NO_DATA_ROW,
     DDS_TIME_FORMAT,
@@ -17,7 +20,13 @@ from planner_core.contracts.cfact import (
 )
 from planner_core.errors import PlannerError
 
+if TYPE_CHECKING:
+    from app.connections.client import Reply
+
 _TYPE: Final = "CFAITYPE"
+_SYSPLEX: Final = "SYSPLEX"
+_TAG: Final = re.compile(r"<[^>]*>")
+_SHOWN: Final = 200
 _LONGEST_INTERVAL: Final = timedelta(hours=1)
 _LONGEST_OFFSET: Final = timedelta(hours=15)
 
@@ -47,24 +56,43 @@ class CfactReport:
         return self.end - self.start
 
 
+def answer_of(reply: Reply) -> object:
+    """Return the JSON of a reply.
+
+    Raises:
+        AnswerUnusable: The data server answers in XML, its other form, in which it also reports errors.
+        ConnectionFailed: It is no JSON otherwise, such as a page of a proxy.
+    """
+    start = reply.body[:4096].lstrip()
+    if not start.startswith(b"<") or b"<html" in start.lower():
+        return reply.json()
+    words = " ".join(_TAG.sub(" ", reply.text()[: 20 * _SHOWN]).split())
+    said = logs.printable(logs.without_secrets(words))[:_SHOWN]
+    message = f"the data server answers in XML instead of JSON: {said or 'without a text'}"
+    raise AnswerUnusable(message)
+
+
 def read_report(answer: object) -> CfactReport | None:
     """Return the report in an answer; None if the server has no data for the requested range.
 
     Raises:
         AnswerUnusable: The answer has another form; the message names the member.
     """
+    _check_messages(answer)
     reports = _member(answer, "report", "the answer")
     if not isinstance(reports, list) or len(reports) != 1 or not isinstance(reports[0], dict):
         message = "the answer of the data server has not exactly one report"
         raise AnswerUnusable(message)
     report: dict[str, Any] = reports[0]
-    messages = {**_messages(answer), **_messages(report)}
-    for number, words in messages.items():
-        if number not in DDS_MESSAGES_WITH_DATA:
-            message = f"the data server answers with message {number[:20]!r}: {words[:200]!r}"
-            raise AnswerUnusable(message)
-    if not DDS_WITHOUT_DATA.isdisjoint(messages):
+    if not DDS_WITHOUT_DATA.isdisjoint({*_check_messages(answer), *_check_messages(report)}):
         return None
+    resource = (
+        _text(_member(report["resource"], "reslabel", "the resource")) if report.get("resource") else ""
+    )
+    if resource and not resource.upper().endswith(f",{_SYSPLEX}"):
+        # A report of one system would replace the figures of the sysplex.
+        message = f"the report of the data server is about {resource[:40]!r} and not about the sysplex"
+        raise AnswerUnusable(message)
     times = _member(report, "timeData", "the report")
     start, end = _time(times, "utcStart"), _time(times, "utcEnd")
     offset = _time(times, "localStart") - start
@@ -76,8 +104,9 @@ def read_report(answer: object) -> CfactReport | None:
         raise AnswerUnusable(message)
     columns = [_text(each) for each in _list(_member(report, "columnHeaders", "the report"), "col")]
     unknown = tuple(sorted(CFACT_COLUMNS.keys() - set(columns)))
-    if "CFAISTRU" in unknown or _TYPE in unknown:
-        message = f"the report of the data server has no column {', '.join(each for each in unknown if each in {'CFAISTRU', _TYPE})}; it has {', '.join(columns[:6]) or 'none'}"
+    needed = [each for each in CFACT_IDENTITY if each in unknown]
+    if needed:
+        message = f"the report of the data server has no column {', '.join(needed)}; it has {', '.join(columns[:6]) or 'none'}"
         raise AnswerUnusable(message)
     if any(DDS_NO_DATA_ROW in map(_text, _list(row, "col")) for row in _list(report, "row")):
         return None
@@ -115,15 +144,24 @@ def _rows(report: Mapping[str, Any], columns: list[str]) -> Iterator[list[str]]:
             ]
 
 
-def _messages(found: object) -> dict[str, str]:
-    """Return the messages of an answer or a report, by number."""
+def _check_messages(found: object) -> dict[str, str]:
+    """Return the messages of an answer or a report, by number.
+
+    Raises:
+        AnswerUnusable: One of them is an error.
+    """
     said = found.get("message") if isinstance(found, dict) else None
     listed = said if isinstance(said, list) else [said]
-    return {
+    messages = {
         _text(each.get("id")): _text(each.get("description"))
         for each in listed
         if isinstance(each, dict) and each
     }
+    for number, words in messages.items():
+        if number not in DDS_MESSAGES_WITH_DATA:
+            message = f"the data server answers with message {number[:20]!r}: {words[:_SHOWN]!r}"
+            raise AnswerUnusable(message)
+    return messages
 
 
 def _member(found: object, name: str, where: str) -> Any:  # noqa: ANN401 - any JSON value

@@ -8,10 +8,10 @@ transaction that marks them as handed over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
 from pydantic import Field
 from sqlalchemy.exc import IntegrityError
@@ -27,7 +27,7 @@ from app.connections.uses import record_use
 from app.database.engine import Database
 from app.dds import repository
 from app.dds.models import DdsInterval, DdsPoller
-from app.dds.report import AnswerUnusable, CfactReport, read_report
+from app.dds.report import AnswerUnusable, CfactReport, answer_of, read_report
 from app.settings import Settings
 from app.uploads import service as uploads
 from app.uploads.files import Incoming, StagedUpload
@@ -46,6 +46,13 @@ HOUR: Final = timedelta(hours=1)
 KEPT_INTERVALS: Final = timedelta(days=7)
 """How long intervals are remembered after they were handed over; the gaps among them stay for `KEPT_GAPS`."""
 KEPT_GAPS: Final = timedelta(days=90)
+_HOUR_OF_CLOCKS: Final = timedelta(hours=1)
+"""By how much local time changes when daylight saving time begins or ends."""
+UNAUTHORIZED: Final = 401
+NOT_AGAIN: Final = (
+    "The service does not poll this connection again until its user or password is changed, because z/OS may revoke a user "
+    "after several wrong passwords."
+)
 _NO_DATA = "the server delivered no data for it"
 _TOO_OLD = "it is older than backfill_hours of the connection"
 _TOO_SHORT = "it is shorter than an interval of the server"
@@ -65,6 +72,8 @@ class Poll:
     structures: int
     uploads: tuple[int, ...]
     """The uploads made of complete hours."""
+    lacks: tuple[str, ...] = ()
+    """Columns of CFACT that the current report lacks."""
 
     @property
     def sentence(self) -> str:
@@ -78,6 +87,8 @@ class Poll:
             said.append(f"{self.behind.total_seconds() / 60:g} minutes still to ask for")
         if self.uploads:
             said.append(f"uploads {', '.join(map(str, self.uploads))} created")
+        if self.lacks:
+            said.append(f"the report has no columns {', '.join(self.lacks)}")
         return f"{'; '.join(said)}."
 
 
@@ -164,15 +175,18 @@ def poll(
         else:
             with open_client(name, connection) as client:
                 found = _Polling(database, client, connection, is_stopping).run()
-        found = Poll(
-            found.connection, found.stored, found.missing, found.behind, found.structures,
-            tuple(hand_over(database, settings, name)),
-        )  # fmt: skip
+        found = replace(found, uploads=tuple(hand_over(database, settings, name)))
     except (ConnectionFailed, AnswerUnusable) as error:
-        _record(database, name, str(error), succeeded=False)
+        hint = f" {NOT_AGAIN}" if is_unauthorized(error) else ""
+        _record(database, name, f"{error}{hint}", succeeded=False)
         raise
     _record(database, name, found.sentence, succeeded=True)
     return found
+
+
+def is_unauthorized(error: Exception) -> bool:
+    """Return whether the server refused the user or the password."""
+    return isinstance(error, ConnectionFailed) and error.status == UNAUTHORIZED
 
 
 def _record(database: Database, name: str, sentence: str, *, succeeded: bool) -> None:
@@ -189,7 +203,7 @@ class _Polling:
     ) -> None:
         self._database, self._client, self._connection = database, client, connection
         self._is_stopping = is_stopping
-        self._stored = self._missing = 0
+        self._stored = self._missing = self._requests = 0
 
     def run(self) -> Poll:
         current = self._ask({})
@@ -205,11 +219,14 @@ class _Polling:
                     interval_s=int(current.length.total_seconds()), attempts=0, polled_at=utc_now(),
                 )  # fmt: skip
                 session.add(poller)
-            poller.latest = max(poller.latest, current.end)
+            if current.end < poller.reached:
+                # The server's clock was ahead, and is correct now; or another system answers, which is an interval behind.
+                poller.reached, poller.attempts = current.end, 0
+            poller.latest = current.end
             poller.interval_s = int(current.length.total_seconds())
             poller.polled_at = utc_now()
             reached, attempts = poller.reached, poller.attempts
-        requests = 0
+        offset, follows_gap = current.offset, False
         while reached < current.end and not self._is_stopping():
             with self._database.session(writes=False) as session:
                 stored = repository.interval_from(session, self._client.name, reached)
@@ -227,31 +244,36 @@ class _Polling:
                 self._gap(reached, end, reason)
                 reached, attempts = end, 0
                 continue
-            if requests == MOST_REQUESTS:
+            if self._requests > MOST_REQUESTS:
                 break
-            requests += 1
             wanted = reached + current.length
-            found = self._asked(reached, wanted, current.offset)
-            if found is not None and reached <= found.start < wanted and found.end <= following:
+            is_last = follows_gap or attempts + 1 >= MOST_ATTEMPTS
+            found = self._asked(reached, wanted, offset)
+            if not _fills(found, reached, wanted, following) and is_last and not follows_gap:
+                found = self._asked_in_other_time(reached, wanted, offset)
+            if _fills(found, reached, wanted, following):
                 if found.start > reached:
                     self._gap(reached, found.start, _NO_DATA)
                 with self._database.session(writes=True) as session:
                     self._keep(session, found)
-                reached, attempts = found.end, 0
+                reached, attempts, offset, follows_gap = found.end, 0, found.offset, False
                 self._reach(reached, attempts)
                 continue
-            attempts += 1
-            if attempts < MOST_ATTEMPTS:
-                self._reach(reached, attempts)
+            if not is_last:
+                self._reach(reached, attempts + 1)
                 break
+            # What follows a gap is probably missing too: waiting three polls for each interval would last for days.
             self._gap(reached, wanted, _NO_DATA)
-            reached, attempts = wanted, 0
+            reached, attempts, follows_gap = wanted, 0, True
         behind = max(current.start - reached, timedelta(0))
-        return Poll(self._client.name, self._stored, self._missing, behind, current.structures, ())
+        return Poll(
+            self._client.name, self._stored, self._missing, behind, current.structures, (), current.unknown
+        )  # fmt: skip
 
     def _ask(self, more: Mapping[str, str]) -> CfactReport | None:
+        self._requests += 1
         reply = self._client.get(DDS_PATH, params={**DDS_PARAMETERS, **more})
-        return read_report(reply.json())
+        return read_report(answer_of(reply))
 
     def _asked(self, start: datetime, end: datetime, offset: timedelta) -> CfactReport | None:
         """Ask for an interval; again if the server's local time differed from UTC by another offset at that time."""
@@ -261,6 +283,14 @@ class _Polling:
             if again is not None and again.start == start:
                 return again
         return found
+
+    def _asked_in_other_time(self, start: datetime, end: datetime, offset: timedelta) -> CfactReport | None:
+        """Ask for an interval as if clocks had changed since then: a server may have no data for a time that was left out."""
+        for other in (offset - _HOUR_OF_CLOCKS, offset + _HOUR_OF_CLOCKS):
+            found = self._ask(_range(start, end, other))
+            if found is not None and found.start == start:
+                return found
+        return None
 
     def _limit(
         self, reached: datetime, following: datetime, current: CfactReport
@@ -317,6 +347,13 @@ class _Polling:
         poller = repository.poller(session, self._client.name)
         if poller is not None and reached >= poller.reached:
             poller.reached, poller.attempts = reached, attempts
+
+
+def _fills(
+    found: CfactReport | None, start: datetime, end: datetime, following: datetime
+) -> TypeGuard[CfactReport]:
+    """Return whether a report begins in an interval, and ends before the next one that is stored."""
+    return found is not None and start <= found.start < end and found.end <= following
 
 
 def _range(start: datetime, end: datetime, offset: timedelta) -> dict[str, str]:

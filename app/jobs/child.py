@@ -8,7 +8,7 @@ import os
 import queue
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import IO, Self
 
@@ -31,6 +31,7 @@ class Child:
         on_stderr: Callable[[str], None],
         kept_open: Sequence[int] = (),
         starter: Starter | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Start the process, without input.
 
@@ -39,6 +40,7 @@ class Child:
             on_stderr: Called with every line of the log.
             kept_open: Open files that the process inherits.
             starter: Starts the process if it can and no files are inherited; otherwise, the process has its own group.
+            environment: The environment of a process with its own group; None for that of this process.
         """
         self._on_stderr = on_stderr
         # Bounded: a job that prints faster than the keeper stores must wait instead of filling the memory.
@@ -50,8 +52,8 @@ class Child:
                 self._process = starter.start(command, stdout=out.fileno(), stderr=err.fileno())
             else:
                 self._process = _OwnGroup(
-                    command, stdout=out.fileno(), stderr=err.fileno(), kept_open=kept_open
-                )
+                    command, stdout=out.fileno(), stderr=err.fileno(), kept_open=kept_open, environment=environment
+                )  # fmt: skip
         # Two threads, because a process blocks once either of its pipes is full.
         self._threads = [
             threading.Thread(target=self._read_stdout, daemon=True),
@@ -133,12 +135,21 @@ class Child:
 class _OwnGroup:
     """A process that leads its own process group."""
 
-    def __init__(self, command: Sequence[str], *, stdout: int, stderr: int, kept_open: Sequence[int]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        stdout: int,
+        stderr: int,
+        kept_open: Sequence[int],
+        environment: Mapping[str, str] | None,
+    ) -> None:
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
+            env=environment,
             start_new_session=True,
             # A process that outlives its keeper still writes, so it keeps the lock of the data folder.
             pass_fds=(*kept_open, *held_locks()),

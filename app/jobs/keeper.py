@@ -207,7 +207,10 @@ class Keeper(ABC):
         self._say(f"started: {command[len(processes.PYTHON)]}")
         processes.work_dir(self._settings).mkdir(parents=True, exist_ok=True)
         self._last_words = ""
-        return Child(command, on_stderr=self._hear, kept_open=kept_open, starter=self._starter)
+        return Child(
+            command, on_stderr=self._hear, kept_open=kept_open, starter=self._starter,
+            environment=processes.environment(self._settings),
+        )  # fmt: skip
 
     def _hear(self, line: str) -> None:
         self._last_words = line.strip()[:LONGEST_LAST_WORDS]

@@ -18,6 +18,8 @@ class JobKind:
     """The subject of sentences about a run of this kind."""
     is_alone: bool
     """Whether runs of this kind and of all other kinds with this mark run one at a time, wherever they were started."""
+    connections: tuple[str, ...]
+    """The kinds of connections that the keepers use; other keepers do not get the credentials."""
 
 
 # Features fill this when they are imported. A list here would make the queue import every feature.
@@ -25,10 +27,16 @@ _KINDS: dict[str, JobKind] = {}
 
 
 def declare(
-    name: str, *, stages: Mapping[str, str], begins: str, title: str = "The run", is_alone: bool = False
+    name: str,
+    *,
+    stages: Mapping[str, str],
+    begins: str,
+    title: str = "The run",
+    is_alone: bool = False,
+    connections: tuple[str, ...] = (),
 ) -> str:
     """Declare a kind of job and return its name, which is stored in `job_runs.kind`."""
-    _KINDS[name] = JobKind(stages, begins, title, is_alone)
+    _KINDS[name] = JobKind(stages, begins, title, is_alone, connections)
     return name
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import date
 from importlib.util import find_spec
@@ -40,6 +40,22 @@ def missing_packages() -> tuple[str, ...]:
     with suppress(RuntimeError):
         importlib.invalidate_caches()
     return tuple(name for name in NEEDED if find_spec(name) is None)
+
+
+def environment(settings: Settings, *, connections: Collection[str] = ()) -> dict[str, str]:
+    """Return the environment of a process that does work: this one, without the credentials of connections.
+
+    Args:
+        settings: The settings, which name the file of connections.
+        connections: The kinds of connections that the process uses; it gets the credentials of these.
+    """
+    if not settings.connections_file:
+        return dict(os.environ)
+    # Imported only if connections are declared, because the library that reads the file takes a while to load.
+    from app.connections.credentials import variables_of
+
+    hidden = variables_of(settings, except_kinds=connections)
+    return {name: value for name, value in os.environ.items() if name not in hidden}
 
 
 def work_dir(settings: Settings) -> Path:

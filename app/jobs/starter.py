@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -25,7 +25,9 @@ class Starter:
     It is launched for the first job, and again after a job that did not end by itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        """Store the environment of the process and of its jobs; None for that of this process."""
+        self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
 
@@ -52,7 +54,7 @@ class Starter:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None or self._socket is None:
-            self._socket, self._process = _launched(stderr)
+            self._socket, self._process = _launched(stderr, self._environment)
         text = json.dumps(command[len(processes.PYTHON) :]).encode()
         # If the process ended meanwhile, the job ends with its exit code.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -100,7 +102,9 @@ class StartedJob:
             self._starter.close()
 
 
-def _launched(stderr: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _launched(
+    stderr: int, environment: Mapping[str, str] | None
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Launch the process; its messages until the first job begins are part of that job's messages."""
     ours, theirs = socket.socketpair()
     with theirs:
@@ -109,6 +113,7 @@ def _launched(stderr: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=stderr,
+            env=environment,
             start_new_session=True,
             pass_fds=held_locks(),  # as in `child`
         )

@@ -25,6 +25,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database
 from app.jobs import processes, repository, service
 from app.jobs.heartbeats import HeartbeatObserver
+from app.jobs.kinds import kind_of
 from app.jobs.repository import Heartbeat
 from app.settings import Settings
 from planner_core.errors import PlannerError
@@ -145,7 +146,13 @@ class Watcher:
             self._waker.wait(EVERY_S)
 
     def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, **self._settings.as_environment()}
+        with self._database.session(writes=False) as session:
+            run = repository.find(session, job_id, light=True)
+        connections = kind_of(run.kind).connections if run is not None else ()
+        environment = {
+            **processes.environment(self._settings, connections=connections),
+            **self._settings.as_environment(),
+        }
         logger.info("A process is started for job %d.", job_id)
         with _log_file(self._settings) as log:
             return subprocess.Popen(

@@ -21,7 +21,9 @@ STAGES = {
 }
 _BEGINS = "The job is starting; Spark needs a few seconds."
 
-NIGHT, LOOK_AROUND, FORGET_SIMULATED = (
-    declare(name, stages=STAGES, begins=_BEGINS, is_alone=True)
-    for name in ("night", "look_around", "forget_simulated")
+NIGHT, LOOK_AROUND = (
+    # Both compare active policies with what cfplan expects.
+    declare(name, stages=STAGES, begins=_BEGINS, is_alone=True, connections=("zosmf",))
+    for name in ("night", "look_around")
 )
+FORGET_SIMULATED = declare("forget_simulated", stages=STAGES, begins=_BEGINS, is_alone=True)

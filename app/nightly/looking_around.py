@@ -139,6 +139,7 @@ class RemovalKeeper(SimulationKeeper):
             capture_output=True,
             text=True,
             timeout=READS_AT_LEAST_S,
+            env=processes.environment(self._settings),
         )
         for line in done.stderr.splitlines():
             self._hear(line)

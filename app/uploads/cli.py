@@ -117,7 +117,8 @@ def _files_in_history(settings: Settings) -> list[dict[str, Any]]:
 
     check_packages()
     done = subprocess.run(
-        processes.history_command(settings, "files"), check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        processes.history_command(settings, "files"), check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        env=processes.environment(settings),
     )  # fmt: skip
     if done.returncode:
         raise PlannerError(

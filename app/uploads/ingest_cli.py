@@ -77,7 +77,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     given = qsg_map.gathered(arguments.qsg)
     paths = [_file(path) for path in arguments.files]
     database: Database
-    with open_database() as (database, settings), Starter() as starter:
+    with open_database() as (database, settings), Starter(processes.environment(settings)) as starter:
         check_packages()
         with database.session(writes=bool(given)) as session:
             qsg_map.put_all(session, given)

@@ -76,7 +76,9 @@ def _export(arguments: argparse.Namespace) -> int:
             command.append(f"--{option}={value}")
     # The job writes to the same output, so buffered text must be written first.
     sys.stdout.flush()
-    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
+    code = subprocess.run(
+        command, check=False, stdin=subprocess.DEVNULL, env=processes.environment(settings)
+    ).returncode
     if code < 0:
         sys.stderr.write(f"The export was terminated by signal {-code}: its output may be incomplete.\n")
         return EXIT_NOTHING
@@ -85,10 +87,11 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _rollup(arguments: argparse.Namespace) -> int:
     from app.database.engine import open_database
+    from app.jobs import processes
     from app.jobs.starter import Starter
 
     del arguments
-    with open_database() as (database, settings), Starter() as starter:
+    with open_database() as (database, settings), Starter(processes.environment(settings)) as starter:
         check_packages()
         stored = store_days(database, settings, [], starter)
     write(f"{stored}\n")

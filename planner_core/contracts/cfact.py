@@ -40,6 +40,10 @@ CFACT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({
 CFAPSTRU also has the name of the structure, but only in the row of all systems.
 """
 
+CFACT_IDENTITY: Final = ("CFAISTRU", "CFAITYPE", "CFAPSYS", "CFAINAM")
+"""The columns without which rows could not be told apart: of structures, of systems, and of two instances of a structure
+during a rebuild or duplexing."""
+
 DDS_MESSAGES_WITH_DATA: Final[Mapping[str, str]] = MappingProxyType({
     "GPM0501I": "the WLM service policy or IPS changed in the interval, so the data may be inconsistent",
     "GPM0502I": "the data is partial, because time gaps were detected",
@@ -51,5 +55,7 @@ DDS_MESSAGES_WITH_DATA: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 """Messages of the server after which IBM's plugin reads the report (pkg/plugin/dds/response.go); all others are errors."""
 DDS_WITHOUT_DATA: Final = frozenset({"GPM0507I", "GPM0709I"})
+DDS_NO_VALUES: Final = ("NAN", "DEACT")
+"""Cells, apart from empty ones, that mean that there is no value (pkg/plugin/frame/frame.go)."""
 DDS_NO_DATA_ROW: Final = "*NoData*"
 """The name that the server writes into a row if it has no data, as IBM's plugin reads it."""

@@ -16,7 +16,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from planner_core.contracts.cfact import CFACT_COLUMNS, DDS_MESSAGES_WITH_DATA, DDS_NO_DATA_ROW
+from planner_core.contracts.cfact import (
+    CFACT_COLUMNS,
+    DDS_MESSAGES_WITH_DATA,
+    DDS_NO_DATA_ROW,
+    DDS_NO_VALUES,
+)
 from planner_core.errors import SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.units import parse_size
@@ -78,6 +83,8 @@ _UNIT: Final = re.compile(r"\((?P<unit>B|BYTES|K|KB|KIB|M|MB|MIB|G|GB|GIB|4K)\)"
 _PAGES: Final = 4096
 _DDS_TIME: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})")
 _EPOCH_MS: Final = re.compile(r"1\d{12}")
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+")
+"""A number that may have thousands separators: 1.000 is one, or a thousand."""
 _SHOWN_IDS: Final = 6
 _PARTS_OF_LABEL: Final = 3
 _FROM_MEMORY: Final = (
@@ -93,6 +100,12 @@ class _Row:
     start: datetime | None = None
     end: datetime | None = None
     sysplex: str | None = None
+
+    @property
+    def instance(self) -> tuple[object, ...]:
+        """What rows of one instance of a structure have in common at one time."""
+        cells = (self.cells.get(name) for name in ("structure", "coupling_facility", "time"))
+        return (*cells, self.end)
 
 
 @dataclass(slots=True)
@@ -310,9 +323,7 @@ class _Reader:
         # certainly foreign.
         own = [groups.split(row.cells.get("structure", "")) is not None for row in rows]
         by_system = {
-            row.cells.get("structure")
-            for row in rows
-            if row.cells.get("system") and row.cells["system"] != _ALL_SYSTEMS
+            row.instance for row in rows if row.cells.get("system") and row.cells["system"] != _ALL_SYSTEMS
         }
         foreign: dict[str, None] = {}
         for row, is_own in zip(rows, own, strict=True):
@@ -341,7 +352,7 @@ class _Reader:
                 "the groups): all list structures are stored under XCF's names only."
             )
 
-    def _row(self, row: _Row, groups: Groups, by_system: set[str | None]) -> None:
+    def _row(self, row: _Row, groups: Groups, by_system: set[tuple[object, ...]]) -> None:
         name = row.cells.get("structure", "")
         if not XCF_NAME.fullmatch(name):
             message = f"{shown(name)} is not a structure name"
@@ -359,7 +370,7 @@ class _Reader:
         if system == _ALL_SYSTEMS:
             system = None
             # *ALL holds the sums over the systems, whose rows count already; the history adds up all rows.
-            if name in by_system:
+            if row.instance in by_system:
                 values |= dict.fromkeys(_SHARED)
                 note = "requests are in the rows of the systems"
         start, end = self._interval(row)
@@ -407,10 +418,13 @@ class _Reader:
             return None
 
     def _count(self, row: _Row, column: str) -> int | None:
+        text = row.cells.get(column, "")
+        if text.upper() in DDS_NO_VALUES:
+            return None
         try:
-            return whole(row.cells.get(column))
+            return _unambiguous(whole(text), text)
         except BadValue:
-            text = shown(row.cells[column])
+            text = shown(text)
             self._to.problem(
                 row.line, f"{column} {text} is not a whole number (rounded figures are not used): left out."
             )
@@ -418,18 +432,27 @@ class _Reader:
 
     def _size(self, row: _Row, column: str) -> int | None:
         text = row.cells.get(column, "")
-        if is_absent(text):
+        if is_absent(text) or text.upper() in DDS_NO_VALUES:
             return None
         unit = row.units.get(column)
         try:
             if unit == "4K":
                 return (whole(text) or 0) * _PAGES
-            return parse_size(text, default_unit=unit[0] if unit else None)
+            size = parse_size(text, default_unit=unit[0] if unit else None)
+            return _unambiguous(size, text) if unit == "B" else size
         except (SizeSyntax, BadValue):
             hint = " It has no unit: add one to the value or the heading, such as Structure Size (K)."
             is_bare = text.isdigit() and not unit
             self._to.problem(row.line, f"{column} {shown(text)} is left out.{hint if is_bare else ''}")
             return None
+
+
+def _unambiguous(value: int | None, text: str) -> int | None:
+    """Return a whole number that was read; raise BadValue if its text may mean another one."""
+    if _GROUPED.fullmatch(text):
+        message = f"{shown(text)} may have thousands separators"
+        raise BadValue(message)
+    return value
 
 
 def _span(start: datetime | None, end: datetime | None) -> int | None:

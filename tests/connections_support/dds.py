@@ -41,11 +41,16 @@ class DataServer(StandIn):
         super().__init__()
         self.clock, self.structures, self.systems, self.offset = clock, structures, systems, offset
         self.length = MINUTE
+        self.facility = "CF01"
+        self.scm = ("", "", "")
+        """The maximum of storage-class memory in bytes, and the list entries and elements in it."""
         self.changed_at: datetime | None = None
         """When the offset of local time changed by an hour, as at the end of daylight saving time."""
         self.offset_before = offset + timedelta(hours=1)
         self.without_data: set[datetime] = set()
         """Starts of minutes of which the server has no data."""
+        self.refuses_times_left_out = False
+        """Whether the server has no data for local times that were left out when clocks were set forward."""
 
     def answer(self, request: Received) -> Answer:
         """Return the report of the requested minute, or of the last complete one."""
@@ -54,7 +59,8 @@ class DataServer(StandIn):
         assert request.query["report"] == ["CFACT"]
         assert request.query["resource"] == [",,SYSPLEX"]
         if "range" not in request.query:
-            end = self.clock().replace(second=0, microsecond=0)
+            now = self.clock()
+            end = now - (now - datetime.min.replace(tzinfo=now.tzinfo)) % self.length
             return Answer.json(self.report(end - self.length, end))
         local = [
             datetime.strptime(each, FORMAT).replace(tzinfo=self.clock().tzinfo)
@@ -64,7 +70,8 @@ class DataServer(StandIn):
         before = local[0] - self.offset_before
         is_before = self.changed_at is not None and before < self.changed_at
         start, end = (each - (self.offset_before if is_before else self.offset) for each in local)
-        if start in self.without_data:
+        is_left_out = self.changed_at is not None and not is_before and start < self.changed_at
+        if start in self.without_data or (is_left_out and self.refuses_times_left_out):
             said = {"id": "GPM0507I", "severity": 1, "description": "No valid data."}
             return Answer.json({"report": [{"message": said, "metric": {"id": "CFACT"}}]})
         return Answer.json(self.report(start, end))
@@ -96,7 +103,7 @@ class DataServer(StandIn):
 
     def _rows(self, name: str, used: str) -> list[list[str]]:
         of_structure = [
-            "CF01",
+            self.facility,
             name,
             "LIST",
             "20971520",
@@ -106,9 +113,7 @@ class DataServer(StandIn):
             used,
             "2109",
             "287",
-            "",
-            "",
-            "",
+            *self.scm,
         ]
         everywhere = [name, "LIST", "A", "ActiveInUse", "*ALL", "0.0", str(10 * len(self.systems)), "0", "0"]
         same = [*of_structure[:4], "", "", *of_structure[6:]]

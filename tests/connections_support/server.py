@@ -76,6 +76,8 @@ class Fault:
     """Handle the request, then answer nothing until the stand-in ends or the client gives up."""
     drips: bool = False
     """Handle the request, then send the body one byte at a time, until the client gives up."""
+    drips_headers: bool = False
+    """Handle the request, then send headers without end, one byte at a time, until the client gives up."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -173,6 +175,9 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
                 stand_in.wait_for_end()
                 self.close_connection = True
                 return
+            if fault.drips_headers:
+                self._drip(b"HTTP/1.1 200 OK\r\nx-endless: " + b"x" * 10_000)
+                return
             with suppress(OSError):
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
@@ -184,16 +189,19 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, body: bytes, fault: Fault) -> None:
             if fault.drips:
-                for at in range(len(body)):
-                    self.wfile.write(body[at : at + 1])
-                    self.wfile.flush()
-                    if not stand_in.pause():
-                        break
-                self.close_connection = True
+                self._drip(body)
                 return
             self.wfile.write(body if fault.cut_after is None else body[: fault.cut_after])
             if fault.cut_after is not None:
                 self.close_connection = True
+
+        def _drip(self, content: bytes) -> None:
+            self.close_connection = True
+            for at in range(len(content)):
+                self.wfile.write(content[at : at + 1])
+                self.wfile.flush()
+                if not stand_in.pause():
+                    break
 
         do_GET = do_POST = do_PUT = do_DELETE = _handle  # noqa: N815 - names of the base class
 

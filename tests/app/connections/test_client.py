@@ -78,8 +78,9 @@ def test_unknown_authority_is_refused_before_anything_is_sent(stand_in: StandIn,
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Fault(is_silent=True), "No answer within 2 seconds"),
+        (Fault(is_silent=True), "No answer within 1 seconds"),
         (Fault(drips=True), "not complete after 2 seconds"),
+        (Fault(drips_headers=True), "not complete after 2 seconds"),
         (Fault(cut_after=10), "cut off"),
         (Fault(status=500, body=b"EDC5129I"), "status 500: EDC5129I"),
         (Fault(status=302, headers={"location": "https://example.com/"}), "redirect (status 302)"),
@@ -90,7 +91,7 @@ def test_bad_answers_name_connection_method_path_and_advice(
     stand_in: StandIn, tmp_path: Path, fault: Fault, said: str
 ) -> None:
     stand_in.faults.append(fault)
-    error = failure(client_of(stand_in, tmp_path, timeout_s=2, total_s=2, attempts=1))
+    error = failure(client_of(stand_in, tmp_path, timeout_s=1, total_s=2, attempts=1))
     assert str(error).startswith("Connection PLEX1: GET /a: ")
     assert said in error.fault
     assert error.advice

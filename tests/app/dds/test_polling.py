@@ -1,94 +1,26 @@
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.cli import main
-from app.connections.client import Client, open_client
 from app.connections.errors import ConnectionFailed, ConnectionUnknown
-from app.database.engine import Database, database_of
+from app.connections.uses import last_uses
 from app.dds import repository, service
-from app.dds.models import DdsInterval
+from app.dds.poller import Poller
 from app.dds.report import AnswerUnusable
-from app.dds.service import MOST_ATTEMPTS, Poll
+from app.dds.service import MOST_ATTEMPTS
 from app.main import create_app
 from app.settings import Settings
-from app.uploads.models import Upload
+from tests.app.dds.support import NOON, Site, minutes
 from tests.app.web.support import get
-from tests.connections_support.dds import MINUTE, DataServer
-from tests.connections_support.server import Answer, Fault, entry_of, write_file
-
-NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
-
-
-class Site:
-    """A data server with its clock, and a cfplan that polls it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.now = NOON
-        self.server = DataServer(lambda: self.now)
-        self.folder = folder
-        self.settings = Settings(data_dir=folder / "data")
-        self.database: Database
-        self.client: Client | None = None
-        self.opened = ExitStack()
-
-    def declare(self, **more: object) -> None:
-        """Write the file of connections with DDS1."""
-        file = write_file(
-            self.folder, {"DDS1": entry_of(self.server, self.folder, "dds", attempts=1, **more)}
-        )
-        self.settings = Settings(data_dir=self.folder / "data", connections_file=str(file))
-        self.client = None
-        self.database = database_of(self.settings)
-        self.database.upgrade()
-
-    def poll(self, minutes: int = 1) -> Poll:
-        """Let minutes pass, and poll once over a connection that stays open: tests need not repeat the TLS handshake."""
-        self.now += minutes * MINUTE
-        if self.client is None:
-            self.client = self.opened.enter_context(
-                open_client("DDS1", service.dds_connection(self.settings, "DDS1"))
-            )
-        return service.poll(self.database, self.settings, "DDS1", opened=self.client)
-
-    def intervals(self) -> dict[datetime, DdsInterval]:
-        with self.database.session(writes=False) as session:
-            return {each.start_at: each for each in session.scalars(select(DdsInterval))}
-
-    def state(self) -> service.PollerState:
-        with self.database.session(writes=False) as session:
-            (found,) = service.states(session, self.settings)
-        return found
-
-    def uploaded(self) -> list[dict[str, Any]]:
-        """Return the reports in all uploads, in the order of the uploads."""
-        with self.database.session(writes=False) as session:
-            names = [each.sha256 for each in session.scalars(select(Upload).order_by(Upload.id))]
-        files = [next(self.settings.data_dir.rglob(name)) for name in names]
-        return [json.loads(line)["report"][0] for file in files for line in file.read_text().splitlines()]
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    found = Site(tmp_path)
-    with found.server.running(tmp_path):
-        found.declare()
-        with found.opened:
-            yield found
-
-
-def minutes(start: datetime, count: int) -> set[datetime]:
-    return {start + number * MINUTE for number in range(count)}
+from tests.connections_support.dds import MINUTE
+from tests.connections_support.server import Answer, Fault, entry_of, write_credentials, write_file
 
 
 def test_first_poll_stores_the_current_interval_only(site: Site) -> None:
@@ -131,6 +63,70 @@ def test_outage_across_a_change_of_local_time_leaves_no_gap(
     found = site.intervals()
     assert minutes(NOON, changed_after) <= set(found)
     assert all(each.missing is None for each in found.values())
+
+
+def test_times_that_were_left_out_are_asked_for_in_the_earlier_local_time(site: Site) -> None:
+    site.poll()
+    site.server.offset_before = site.server.offset - timedelta(hours=1)
+    site.server.changed_at = NOON + 20 * MINUTE
+    site.server.refuses_times_left_out = True
+    site.poll(25)
+    for _ in range(MOST_ATTEMPTS):
+        site.poll()
+    assert set(site.intervals()) == minutes(NOON, 29)
+    assert all(each.missing is None for each in site.intervals().values())
+
+
+def test_clock_of_the_server_that_was_ahead_does_not_stop_polling(site: Site) -> None:
+    site.poll()
+    site.poll(60 * 24 * 365)
+    site.now = NOON + MINUTE
+    for _ in range(4):
+        site.poll()
+    state = site.state()
+    assert (state.reached, state.latest) == (NOON + 5 * MINUTE, NOON + 5 * MINUTE)
+    assert minutes(NOON, 5) <= set(site.intervals())
+    # The hour of the first interval appeared to be over; the others of this hour wait until it is.
+    assert len(site.uploaded()) == 1
+    for _ in range(3):
+        site.poll(20)
+    assert len(site.uploaded()) == 60
+
+
+def test_answer_of_a_system_that_is_an_interval_behind_is_no_double(site: Site) -> None:
+    site.poll()
+    site.poll()
+    site.poll(-1)
+    assert site.poll(2).behind == timedelta(0)
+    assert set(site.intervals()) == minutes(NOON, 3)
+    assert all(each.missing is None for each in site.intervals().values())
+
+
+def test_hours_without_data_do_not_delay_the_history_for_days(site: Site) -> None:
+    site.poll()
+    site.server.without_data = minutes(NOON + MINUTE, 100)
+    site.poll(101)
+    polls = 1
+    while site.state().behind_minutes:
+        site.poll()
+        polls += 1
+    assert polls <= 12
+    assert minutes(NOON, 101) <= set(site.intervals())
+    assert [each.missing for each in site.intervals().values()].count(None) == polls + 1
+
+
+@pytest.mark.parametrize("seconds", [20, 100, 1000])
+def test_other_gatherer_intervals_leave_no_gap_and_no_double(site: Site, seconds: int) -> None:
+    """MINTIME of Monitor III need not divide an hour, so an interval may belong to two hours."""
+    site.server.length = timedelta(seconds=seconds)
+    for _ in range(40):
+        site.poll(2)
+    found = sorted(site.intervals().values(), key=lambda each: each.start_at)
+    assert [each.end_at for each in found[:-1]] == [each.start_at for each in found[1:]]
+    assert {each.end_at - each.start_at for each in found} == {site.server.length}
+    handed = [each["timeData"]["utcStart"] for each in site.uploaded()]
+    first_hour = [each.start_at for each in found if each.start_at < NOON + timedelta(hours=1)]
+    assert handed == [f"{each:%Y%m%d%H%M%S}" for each in first_hour]
 
 
 def test_polling_again_in_the_same_minute_stores_nothing(site: Site) -> None:
@@ -230,6 +226,9 @@ def test_interruption_at_any_request_loses_nothing(site: Site, requests: int) ->
         (lambda report: report["timeData"].update(utcEnd="20261127090000"), "no interval of up to an hour"),
         (lambda report: report["timeData"].update(localStart="20270101000000"), "differs from UTC"),
         (lambda report: report["columnHeaders"]["col"].pop(10), "CFAISTRU"),
+        (lambda report: report["columnHeaders"]["col"].pop(9), "no column CFAINAM"),
+        (lambda report: report["columnHeaders"]["col"].pop(4), "no column CFAPSYS"),
+        (lambda report: report.update(resource={"reslabel": ",SYSA,MVS_IMAGE"}), "not about the sysplex"),
         (lambda report: report["row"][1]["col"].pop(), "row 2 .* 22 columns"),
         (lambda report: report.pop("columnHeaders"), "no columnHeaders"),
         (
@@ -247,6 +246,68 @@ def test_unusable_answer_is_refused_with_the_member(
     with pytest.raises(AnswerUnusable, match=said):
         site.poll(0)
     assert not site.intervals()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            Answer(
+                body=b'<?xml version="1.0"?><ddsml><message id="GPM0611E"><description>Not &quot;authorized&quot;'
+                b"</description></message></ddsml>",
+                content_type="text/xml",
+            ),
+            "in XML instead of JSON: Not &quot;authorized",
+        ),
+        (
+            Answer.json({"message": [{"id": "GPM0605E", "description": "unknown report"}], "report": []}),
+            "GPM0605E.*unknown report",
+        ),
+        (Answer.json({"message": [], "report": []}), "not exactly one report"),
+    ],
+)
+def test_errors_of_the_server_are_quoted(site: Site, answer: Answer, said: str) -> None:
+    site.server.answer = lambda request: answer  # type: ignore[method-assign]
+    with pytest.raises(AnswerUnusable, match=said):
+        site.poll(0)
+
+
+def test_page_of_a_proxy_is_no_answer_of_the_server(site: Site) -> None:
+    page = Answer(body=b"<!doctype html><html><title>Sign in</title></html>", content_type="text/html")
+    site.server.answer = lambda request: page  # type: ignore[method-assign]
+    with pytest.raises(ConnectionFailed, match="of a proxy"):
+        site.poll(0)
+
+
+def test_missing_columns_are_named(site: Site) -> None:
+    answer = site.server.report(NOON - MINUTE, NOON)
+    report = answer["report"][0]
+    at = [each["value"] for each in report["columnHeaders"]["col"]].index("CFAISSCM")
+    for cells in (report["columnHeaders"]["col"], *(row["col"] for row in report["row"])):
+        del cells[at]
+    site.server.answer = lambda request: Answer.json(answer)  # type: ignore[method-assign]
+    assert site.poll(0).sentence.endswith("; the report has no columns CFAISSCM.")
+
+
+def test_refused_password_is_not_sent_again_until_it_is_changed(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After some wrong passwords, RACF revokes a user, whoever else works with it."""
+    site.declare(poll=True)
+    poller = Poller(site.database, site.settings, on_queued=lambda: None)
+    write_credentials(site.folder, password="changed-on-zos")
+    for _ in range(3):
+        poller.look()
+    assert len(site.server.requests) == 1
+    assert "until its user or password is changed" in caplog.text
+    with site.database.session(writes=False) as session:
+        use = last_uses(session)["DDS1"]
+    assert not use.succeeded
+    assert "z/OS may revoke a user" in use.sentence
+    write_credentials(site.folder)
+    site.now += MINUTE
+    poller.look()
+    assert len(site.intervals()) == 1
 
 
 def test_row_without_data_is_no_interval(site: Site) -> None:

@@ -19,6 +19,7 @@ from app.jobs.models import JobState
 from app.jobs.watcher import Watcher
 from app.settings import Settings
 from tests.app.uploads.support import job, job_id_of, keep, settings_for, wait_until
+from tests.connections_support.server import PASSWORD, write_file
 
 KEY = "geheim-3141"
 HISTORY_URL = f"s3://name:{KEY}@bucket/history"
@@ -44,8 +45,17 @@ def command_line(pid: int) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_processes_of_a_job_do_not_show_the_key(database: Database, url: URL, tmp_path: Path) -> None:
-    settings = settings_for(url, tmp_path, history_url=HISTORY_URL)
+def test_processes_of_a_job_do_not_show_the_key_or_inherit_passwords_of_connections(
+    database: Database, url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {
+        "kind": "zosmf", "address": "https://zosmf.example.com", "user_variable": "PLEX1_USER",
+        "password_variable": "PLEX1_PASSWORD",
+    }  # fmt: skip
+    monkeypatch.setenv("PLEX1_USER", "IBMUSER")
+    monkeypatch.setenv("PLEX1_PASSWORD", PASSWORD)
+    file = write_file(tmp_path, {"PLEX1": entry})
+    settings = settings_for(url, tmp_path, history_url=HISTORY_URL, connections_file=str(file))
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 2\nhang\n"))
     watching = Watcher(database, settings)
     watching.look()
@@ -60,8 +70,10 @@ def test_processes_of_a_job_do_not_show_the_key(database: Database, url: URL, tm
         # It reaches them in the environment, which only the owner of a process can read.
         children = list(descendants(keeper.pid))
         assert children
-        for pid in children:
-            assert f"CFPLAN_HISTORY_URL={HISTORY_URL}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        for pid in (keeper.pid, *children):
+            inherited = Path(f"/proc/{pid}/environ").read_bytes()
+            assert f"CFPLAN_HISTORY_URL={HISTORY_URL}".encode() in inherited
+            assert PASSWORD.encode() not in inherited
     finally:
         for pid in descendants(keeper.pid):
             with suppress(ProcessLookupError):

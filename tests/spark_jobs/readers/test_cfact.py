@@ -350,3 +350,69 @@ def test_size_that_is_no_number_is_reported_by_its_column(tmp_path: Path) -> Non
     row[10] = "20M?"
     result = read_text(tmp_path, published(row), "cfact_json")
     assert [problem.message for problem in result.problems] == ["size_bytes '20M?' is left out."]
+
+
+def answers(*reports: tuple[str, list[list[Any]]], columns: list[str]) -> str:
+    """Return answers with ids as columns, one a line, each with its end and its rows."""
+    found = []
+    for end, table in reports:
+        answer = json.loads(dds(columns, table))
+        answer["report"][0]["timeData"] = {"utcStart": f"{int(end) - 100}", "utcEnd": end}
+        answer["report"][0]["resource"] = {"reslabel": ",PLEX1,SYSPLEX"}
+        found.append(json.dumps(answer))
+    return "\n".join(found)
+
+
+IDS = ["CFAISTRU", "CFAITYPE", "CFAPSTEX", "CFAPSYS", "CFAINAM", "CFAILEM", "CFAILEL", "CFAPSYNC", "CFAISTRS"]
+ADMIN = ["SQ03CSQ_ADMIN", "LIST", "ActiveInUse", "*ALL", "CF01", "5", "100", "0", "1048576"]
+
+
+def of(name: str, cf: str, used: str, total: str, *, system: str = "*ALL", requests: str = "30") -> list[str]:
+    return [name, "LIST", "ActiveInUse", system, cf, used, total, requests, "1048576"]
+
+
+def test_both_instances_of_a_duplexed_structure_are_rows(tmp_path: Path) -> None:
+    table = [ADMIN, of("SQ03APP", "CF01", "40", "500"), of("SQ03APP", "CF02", "41", "480")]
+    result = read_text(tmp_path, answers(("20260322120100", table), columns=IDS), "cfact_json")
+    found = {
+        row["coupling_facility"]: (row["entries_in_use"], row["entries_total"])
+        for row in rows(result, "structure_usage")
+        if row["structure"] == "APP"
+    }
+    assert (found, result.problem_count) == ({"CF01": (40, 500), "CF02": (41, 480)}, 0)
+
+
+def test_requests_of_all_systems_count_for_an_instance_without_rows_of_systems(tmp_path: Path) -> None:
+    """A structure that is rebuilt has rows of its systems in one coupling facility or interval, and none in another."""
+    first = [ADMIN, of("SQ03APP", "CF01", "40", "500"), of("SQ03APP", "CF01", "40", "500", system="SYSA")]
+    second = [ADMIN, of("SQ03APP", "CF02", "41", "480")]
+    third = [ADMIN, of("SQ03APP", "CF01", "41", "480", requests="7")]
+    text = answers(
+        ("20260322120100", first), ("20260322120200", second), ("20260322120300", third), columns=IDS
+    )
+    found = [
+        (row["interval_end"].minute, row.get("system_id"), row.get("sync_requests"))
+        for row in rows(read_text(tmp_path, text, "cfact_json"), "structure_usage")
+        if row["structure"] == "APP"
+    ]
+    assert found == [(1, None, None), (1, "SYSA", 30), (2, None, 30), (3, None, 7)]
+
+
+@pytest.mark.parametrize("value", ["2,060", "2.060", "1.000", "2060,5", "20 60", "2060.5", "1.000.000"])
+def test_numbers_that_may_be_written_in_another_way_are_left_out(tmp_path: Path, value: str) -> None:
+    row = of("SQ03CSQ_ADMIN", "CF01", value, "5000")
+    row[-1] = value
+    result = read_text(tmp_path, answers(("20260322120100", [row]), columns=IDS), "cfact_json")
+    (found,) = rows(result, "structure_usage")
+    assert "entries_in_use" not in found
+    assert "size_bytes" not in found
+    assert result.problem_count == 2
+    assert found["entries_total"] == 5000
+
+
+@pytest.mark.parametrize("value", ["", "NaN", "Deact", "-", "N/A"])
+def test_cells_without_a_value_are_no_problem(tmp_path: Path, value: str) -> None:
+    row = of("SQ03CSQ_ADMIN", "CF01", value, "5000")
+    result = read_text(tmp_path, answers(("20260322120100", [row]), columns=IDS), "cfact_json")
+    (found,) = rows(result, "structure_usage")
+    assert ("entries_in_use" in found, result.problem_count) == (False, 0)
