@@ -44,15 +44,18 @@ from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUni
 from app.zosmf.server import PolicyNames, PolicyServer
 from planner_core.contracts.files import parsed_text, plain
 from planner_core.findings import Finding
+from planner_core.names import POLICY_RULE, is_policy
+from planner_core.running.line_findings import finding_at
 from planner_core.running.merge import MergedPolicy
 from planner_core.running.policy_json import ChangedPolicy, UncarriedKeyword, changed_policy
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import (
+    PolicyJsonInvalid,
+    PropertyRemark,
     StatementDifference,
     WrittenPolicy,
     differences_between,
     entries_of,
-    is_policy_name,
     written_policy,
 )
 from planner_core.units import format_size, parse_size
@@ -73,7 +76,15 @@ class PulledPolicy(Answer):
     connection: str
     is_verified: bool
     policy_name: str
-    written: Annotated[WrittenPolicy | None, Field(description="Null if the unit of sizes is unknown.")]
+    written: Annotated[
+        WrittenPolicy | None,
+        Field(
+            description="Null if the unit of sizes is unknown, or a value of a known keyword cannot be read."
+        ),
+    ]
+    unreadable: Annotated[
+        tuple[PropertyRemark, ...], Field(description="Values of known keywords that cannot be read.")
+    ]
     as_read: Annotated[JsonObject, Field(description="The policy as the server describes it.")]
     findings: tuple[Finding, ...] = ()
 
@@ -89,6 +100,7 @@ class PolicyPlan(Answer):
     version: Annotated[int | None, Field(description="The version of the plan; null if it is not stored.")]
     differences: tuple[StatementDifference, ...]
     uncarried: tuple[UncarriedKeyword, ...]
+    written: Hidden[WrittenPolicy]
     merged: Hidden[MergedPolicy]
     changed: Hidden[ChangedPolicy]
     findings: tuple[Finding, ...]
@@ -172,8 +184,20 @@ def pull(server: PolicyServer, policy: str | None) -> PulledPolicy:
     chosen = chosen_policy(server, server.list_policies(), policy)
     found = server.read(chosen)
     unit = server.connection.size_unit
-    written = None if unit is None else written_policy(found, unit)
-    return PulledPolicy(server.name, server.connection.verified_against_a_real_system, chosen, written, found)
+    is_verified = server.connection.verified_against_a_real_system
+    if unit is None:
+        return PulledPolicy(server.name, is_verified, chosen, None, (), found)
+    written = written_policy(found, unit)
+    is_complete = not written.unreadable
+    return PulledPolicy(
+        server.name, is_verified, chosen, written if is_complete else None, written.unreadable, found,
+        tuple(map(_finding_on, written.remarks)),
+    )  # fmt: skip
+
+
+def _finding_on(remark: PropertyRemark) -> Finding:
+    code = "POLICY_JSON_LEFT_OUT" if remark.is_left_out else "POLICY_JSON_READ_BY_NAME"
+    return finding_at(code, f"{remark.sentence}.").finding
 
 
 # ---- the unit of sizes -----------------------------------------------------------------------------------------------
@@ -335,7 +359,9 @@ def _planned(
 
     unit = stated_unit(server)
     name = policy["name"]
-    found = merged(result, written_policy(policy, unit).policy, unstated=unstated, policy_name=name)
+    written = written_policy(policy, unit)
+    _require_readable(written, result)
+    found = merged(result, written.policy, unstated=unstated, policy_name=name)
     changed = changed_policy(
         policy, found.policy, name=new_name or name, unit=unit, accepted=server.connection.properties
     )
@@ -343,9 +369,23 @@ def _planned(
     complete = changed_policy(policy, found.policy, name=name, unit=unit, accepted=_ALL)
     return PolicyPlan(
         server.name, server.connection.verified_against_a_real_system, name, plan_name, version,
-        differences_between(policy, complete.body, unit), changed.uncarried, found, changed,
+        differences_between(policy, complete.body, unit), changed.uncarried, written, found, changed,
         tuple(each.finding for each in found.findings),
     )  # fmt: skip
+
+
+def _require_readable(written: WrittenPolicy, result: PlanResult) -> None:
+    """Check that the merge sees every value of the planned structures; other statements are kept as they are.
+
+    Raises:
+        PolicyJsonInvalid: A value of a planned structure cannot be read.
+    """
+    own = {f"STRUCTURE {each.cfrm_name}" for each in result.structures}
+    lost = [each for each in written.unreadable if each.statement in own]
+    if lost:
+        lines = "\n".join(f"  {each.sentence}" for each in lost)
+        message = f"The plan cannot be merged into the policy {written.policy_name}, because values of its structures cannot be read:\n{lines}"
+        raise PolicyJsonInvalid(message)
 
 
 def _all_members() -> frozenset[str]:
@@ -404,8 +444,8 @@ def apply(
         ApplyRefused: The name is in use, or values cannot be carried.
         ConnectionFailed: The server did not answer; run the command again to see what is there.
     """
-    if not is_policy_name(order.new_name):
-        message = f"{order.new_name[:20]!r} is not a name for a policy: use a letter, then up to seven letters or digits, in upper case."  # fmt: skip
+    if not is_policy(order.new_name):
+        message = f"{order.new_name[:20]!r} is not a name for a policy: {POLICY_RULE}. Use upper case."
         raise ApplyRefused(message)
     with database.session(writes=False) as session:
         unit = require_unit(session, server.name, server.connection)

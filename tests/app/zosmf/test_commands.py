@@ -461,13 +461,85 @@ def test_pulled_policy_is_input_of_the_utility(
     assert code == 0
     assert " DEFINE POLICY NAME(CFRM01) REPLACE(NO)" in out
     assert "futuremember" not in out
-    assert "STRUCTURE DSNDB0G_LOCK1: futuremember: not a keyword" in err
-    assert "initsize: read by its name" in err
+    assert (
+        'warning: POLICY_JSON_LEFT_OUT: STRUCTURE DSNDB0G_LOCK1: futuremember is {"a": [1]}: not a keyword'
+        in err
+    )
+    assert "STRUCTURE SQ03CSQ_ADMIN: initsize is 10240: read as INITSIZE(10240), although IBM's" in err
+    assert run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--fail-on", "warning")[0] == 1
     file = tmp_path / "pulled.txt"
     file.write_text(out)
     assert run(capsys, "lint", str(file))[0] == 0
     found = json.loads(run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")[1])
     assert found["as_read"] == base_policy()
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "value", "told"),
+    [
+        ("DSNDB0G_LOCK1", "recprty", "high", 'STRUCTURE DSNDB0G_LOCK1: recprty is "high", which RECPRTY cannot have'),
+        ("DSNDB0G_LOCK1", "fullthreshold", True, "fullthreshold is true, which FULLTHRESHOLD cannot have"),
+        ("DSNDB0G_LOCK1", "duplex", {"mode": "ENABLED"}, 'duplex is {"mode": "ENABLED"}, which DUPLEX cannot have'),
+        ("DSNDB0G_LOCK1", "encrypt", "on", 'encrypt is "on", which ENCRYPT cannot have'),
+    ],
+)  # fmt: skip
+def test_policy_with_an_unreadable_value_is_not_printed_but_kept(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str, member: str, value: object, told: str
+) -> None:
+    structure(stand_in, "CFRM01", name)[member] = value
+    code, out, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+    assert (code, out) == (1, "")
+    assert told in err
+    code, out, _ = run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")
+    assert code == 1
+    assert json.loads(out)["written"] is None
+    assert json.loads(out)["unreadable"][0]["member"] == member
+    code, out, err = run(capsys, *PLAN, "--text")
+    assert (code, out) == (2, "")
+    assert told in err
+    # The new policy has the value exactly as the server stated it.
+    assert run(capsys, *APPLY)[0] == 0
+    assert structure(stand_in, "CFRM02", name) == structure(stand_in, "CFRM01", name)
+
+
+def test_unreadable_value_of_a_planned_structure_prevents_the_merge(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    structure(stand_in, "CFRM01", "SQ03APPLICATION1")["recprty"] = True
+    for command in (PLAN, APPLY):
+        code, _, err = run(capsys, *command)
+        assert (code, stand_in.changes) == (2, [])
+        assert "STRUCTURE SQ03APPLICATION1: recprty is true, which RECPRTY cannot have" in err
+
+
+def test_names_with_national_characters_are_sent_and_read_back(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    for at, name in enumerate(("A$#@_1", "Z#"), 1):
+        apply = (*APPLY[:6], name, "--yes", "--activate", "--confirm-activation", name)
+        structure(stand_in, stand_in.active or "", "SQ03MYDATA" if at > 1 else "SQ03APPLICATION1")["size"] = (
+            2**22
+        )
+        code, _, err = run(capsys, *apply)
+        assert (code, stand_in.active) == (0, name), err
+    assert stand_in.changes[1] == f"PUT {POLICIES}/activation/A%24%23%40_1"
+    assert " DEFINE POLICY NAME(Z#) REPLACE(NO)" in run(capsys, "zosmf", "pull", "--connection", "PLEX1")[1]
+    assert run(capsys, *DRIFT)[:2] == (
+        0,
+        "The policy Z# has no difference from the policy Z#, which cfplan applied.\n",
+    )
+    code, out, _ = run(capsys, "connections", "check", "PLEX1")
+    assert (code, "policy[].structure[].size number" in out) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["cfrm02", "$CFRM", "CFRM/2", "CFRM00002", ""])
+def test_other_names_are_refused_before_anything_is_sent(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str
+) -> None:
+    before = len(stand_in.requests)
+    code, _, err = run(capsys, *APPLY[:6], name, "--yes")
+    assert (code, "1 to 8 characters A-Z 0-9 $ # @ _" in err) == (2, True)
+    assert len(stand_in.requests) == before
 
 
 def test_report_of_a_check_has_shapes_and_no_values(
