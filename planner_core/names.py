@@ -36,7 +36,9 @@ _CF = re.compile(CF_PATTERN)
 STRUCTURE_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,15}"
 _STRUCTURE = re.compile(STRUCTURE_PATTERN)
 _DB2_GROUP = re.compile(r"[A-Z][A-Z0-9$#@]{0,7}")
-_POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
+POLICY_PATTERN: Final = r"[A-Z][A-Z0-9$#@_]{0,7}"
+POLICY_RULE: Final = "a CFRM policy name has 1 to 8 characters A-Z 0-9 $ # @ _, starting with a letter"
+_POLICY = re.compile(POLICY_PATTERN)
 QUEUE_PATTERN: Final = r"[A-Za-z0-9./_%]{1,48}"
 _QUEUE = re.compile(QUEUE_PATTERN)
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
@@ -120,9 +122,12 @@ def db2_group(value: str) -> str:
 
 def policy(value: str) -> str:
     """Check a CFRM policy name: 1 to 8 characters."""
-    return _check(
-        _POLICY, value, "a CFRM policy name has 1 to 8 characters A-Z 0-9 $ # @ _, starting with a letter"
-    )
+    return _check(_POLICY, value, POLICY_RULE)
+
+
+def is_policy(value: str) -> bool:
+    """Return whether a text is a CFRM policy name."""
+    return bool(_POLICY.fullmatch(value))
 
 
 def label(value: str) -> str:

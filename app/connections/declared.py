@@ -34,6 +34,7 @@ from pydantic_core import ErrorDetails
 from app.connections.errors import ConnectionsInvalid, ConnectionUnknown
 from app.settings import Settings, is_secure_address
 from app.texts.yaml_reader import NotYaml, read_yaml
+from planner_core import names
 from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.units import MIB
 
@@ -42,7 +43,6 @@ LARGEST_FILE_BYTES: Final = MIB
 MOST_CONNECTIONS: Final = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_POLICY = re.compile(r"[A-Z][A-Z0-9]{0,7}")
 NOT_VERIFIED: Final = "not yet verified against a real system"
 
 
@@ -130,8 +130,8 @@ class ZosmfConnection(DeclaredConnection):
     @field_validator("policy")
     @classmethod
     def _policy_name(cls, value: str | None) -> str | None:
-        if value is not None and not _POLICY.fullmatch(value):
-            message = "must be the name of a policy: a letter, then up to seven letters or digits"
+        if value is not None and not names.is_policy(value):
+            message = f"must be the name of a policy: {names.POLICY_RULE}"
             raise ValueError(message)
         return value
 

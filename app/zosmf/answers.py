@@ -36,7 +36,8 @@ class AppliedSummary(Answer):
 
 
 STATE_WORDS = {
-    ApplyState.SENDING: "sent; whether it arrived is not known",
+    ApplyState.SENDING: "being sent; whether it arrived is not known",
+    ApplyState.UNANSWERED: "sent; whether it arrived is not known",
     ApplyState.REFUSED: "refused by the server",
     ApplyState.CREATED: "created; not read back",
     ApplyState.VERIFIED: "created; every value read back as sent",

@@ -61,6 +61,7 @@ def _add_pull(pulled: argparse.ArgumentParser) -> None:
     pulled.set_defaults(run=_pull)
     _add_connection(pulled)
     add_json(pulled, "print the answer as JSON, with the policy as the server describes it")
+    add_fail_on(pulled)
 
 
 def _add_plan(planned: argparse.ArgumentParser) -> None:
@@ -118,16 +119,23 @@ def _pull(arguments: argparse.Namespace) -> int:
 
     with _server(arguments.connection) as (server, _, _):
         found = service.pull(server, arguments.policy)
-        if found.written is None and not arguments.json:
+        if found.written is None and not found.unreadable and not arguments.json:
             service.stated_unit(server)
     if arguments.json:
         write_json(found.as_json())
-        return EXIT_OK
-    assert found.written is not None  # noqa: S101 - refused above
-    for each in found.written.remarks:
-        sys.stderr.write(f"{each.statement}: {each.member}: {each.remark}\n")
+        return EXIT_FINDINGS if found.unreadable else exit_code(found.findings, arguments.fail_on)
+    for each in found.findings:
+        sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
+    for lost in found.unreadable:
+        sys.stderr.write(f"error: {lost.sentence}.\n")
+    if found.written is None:
+        sys.stderr.write(
+            "The policy is not printed: without these values, z/OS would use their defaults. Correct them on the server, or use "
+            "the report of IXCMIAPU.\n"
+        )
+        return EXIT_FINDINGS
     write(found.written.policy)
-    return EXIT_OK
+    return exit_code(found.findings, arguments.fail_on)
 
 
 def _plan(arguments: argparse.Namespace) -> int:
@@ -152,6 +160,7 @@ def _plan(arguments: argparse.Namespace) -> int:
         _say_findings(found)
         sys.stderr.write(f"This is version {found.version} of the plan {found.plan}.\n")
         if arguments.text:
+            found.written.require_complete()
             write(found.merged.policy)
         else:
             write_lines(_lines_of(found))

@@ -22,6 +22,8 @@ class ApplyState(StrEnum):
 
     SENDING = "sending"
     """The request to create it was sent, or is about to be sent. Whether the server received it is unknown."""
+    UNANSWERED = "unanswered"
+    """The request was sent, and the command ended without an answer that tells whether the server carried it out."""
     REFUSED = "refused"
     CREATED = "created"
     """The server accepted it; it was not read back yet."""
@@ -64,7 +66,7 @@ class AppliedPolicy(Base):
     version: Mapped[int] = mapped_column(Integer)
     state: Mapped[str] = mapped_column(String(12))
     body: Mapped[str] = mapped_column(CompressedText)
-    """The policy as it was sent, in JSON."""
+    """JSON with the policy as it was sent and the option `unstated`; in rows of earlier releases, the policy alone."""
     sent_at: Mapped[datetime] = mapped_column(Timestamp)
     changed_at: Mapped[datetime] = mapped_column(Timestamp)
     author: Mapped[str] = mapped_column(String(LONGEST_ACTOR))

@@ -6,8 +6,9 @@ from app.connections.checks import ProbeStep, compared_step, failed_step
 from app.connections.client import Client
 from app.connections.declared import AnyConnection
 from app.connections.errors import ConnectionFailed
-from app.zosmf.server import HEADERS, POLICIES, active_in, names_in
-from planner_core.texts.cfrm.policy_json import DOCUMENTED, VERBS, is_policy_name
+from app.zosmf.server import HEADERS, POLICIES, active_in, names_in, path_of
+from planner_core.names import is_policy
+from planner_core.texts.cfrm.policy_json import DOCUMENTED, VERBS
 
 LIST = f"GET {POLICIES}"
 ONE = f"GET {POLICIES}/{{name}}"
@@ -23,10 +24,10 @@ def probe(client: Client, connection: AnyConnection) -> tuple[ProbeStep, ...]:
     steps = [compared_step(LIST, reply.status, answer, ())]
     names = names_in(answer) or ()
     wanted = getattr(connection, "policy", None) or active_in(answer) or next(iter(names), None)
-    if wanted is None or not is_policy_name(wanted):
+    if wanted is None or not is_policy(wanted):
         return tuple(steps)
     try:
-        reply = client.get(f"{POLICIES}/{wanted}", headers=HEADERS)
+        reply = client.get(path_of(wanted), headers=HEADERS)
         steps.append(compared_step(ONE, reply.status, reply.json(), _documented()))
     except ConnectionFailed as error:
         steps.append(failed_step(ONE, error))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
+from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
 from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
@@ -26,6 +29,30 @@ def find_applied(session: Session, connection: str, policy: str) -> AppliedPolic
         AppliedPolicy.connection == connection, AppliedPolicy.policy == policy
     )
     return session.scalars(query).one_or_none()
+
+
+def replace_applied(
+    session: Session,
+    connection: str,
+    policy: str,
+    state: str,
+    changed_at: datetime,
+    values: Mapping[str, Any],
+) -> bool:
+    """Set values of a row if it still has the state and time that were read; return whether it did."""
+    changed = session.execute(
+        update(AppliedPolicy)
+        .where(
+            AppliedPolicy.connection == connection,
+            AppliedPolicy.policy == policy,
+            AppliedPolicy.state == state,
+            AppliedPolicy.changed_at == changed_at,
+        )
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )
+    assert isinstance(changed, CursorResult)  # noqa: S101 - an update always has one
+    return changed.rowcount == 1
 
 
 def last_applied(session: Session, connection: str) -> AppliedPolicy | None:

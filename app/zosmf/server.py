@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
@@ -16,7 +17,8 @@ from app.connections.errors import ConnectionFailed
 from app.connections.uses import record_use
 from app.database.engine import Database
 from app.zosmf.errors import PolicyNotFound
-from planner_core.texts.cfrm.policy_json import PolicyJsonInvalid, find_policy, is_policy_name
+from planner_core.names import POLICY_RULE, is_policy
+from planner_core.texts.cfrm.policy_json import PolicyJsonInvalid, find_policy
 from planner_core.wire import JsonObject
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class PolicyServer:
             ConnectionFailed: The server does not answer as documented.
         """
         _check_name(policy)
-        path = f"{POLICIES}/{policy}"
+        path = path_of(policy)
         try:
             reply = self._called(
                 "GET", path, lambda: self._client.get(path, headers=HEADERS), {"policy": policy}
@@ -97,7 +99,7 @@ class PolicyServer:
             ConnectionFailed: The server did not confirm it; `is_uncertain` if it may be active nevertheless.
         """
         _check_name(policy)
-        self._change("PUT", f"{ACTIVATION}/{policy}", None, {"policy": policy, **details})
+        self._change("PUT", path_of(policy, ACTIVATION), None, {"policy": policy, **details})
 
     def _change(self, method: str, path: str, body: object, details: JsonObject) -> None:
         with self._database.session(writes=True) as session:
@@ -132,6 +134,11 @@ class PolicyServer:
         return ConnectionFailed(self.name, "GET", path, fault, advice)
 
 
+def path_of(policy: str, folder: str = POLICIES) -> str:
+    """Return the path of a policy: `#` in its name would begin a fragment, which is not sent."""
+    return f"{folder}/{quote(policy, safe='')}"
+
+
 def names_in(answer: object) -> tuple[str, ...] | None:
     """Return the names in a list of policies; None if it has an unknown shape.
 
@@ -152,7 +159,7 @@ def active_in(answer: object) -> str | None:
     """Return the name of the active policy, if a list of policies states it."""
     active: Any = answer.get("activePolicy") if isinstance(answer, dict) else None
     name = active.get("name") if isinstance(active, dict) else active
-    return name.strip() if isinstance(name, str) and is_policy_name(name.strip()) else None
+    return name.strip() if isinstance(name, str) and is_policy(name.strip()) else None
 
 
 def _has_name(entry: object) -> bool:
@@ -160,6 +167,6 @@ def _has_name(entry: object) -> bool:
 
 
 def _check_name(policy: str) -> None:
-    if not is_policy_name(policy):
-        message = f"{policy[:20]!r} is not the name of a policy: a letter, then up to seven letters or digits, in upper case."
+    if not is_policy(policy):
+        message = f"{policy[:20]!r} is not the name of a policy: {POLICY_RULE}."
         raise PolicyNotFound(message)

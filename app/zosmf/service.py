@@ -8,7 +8,9 @@ The steps of `apply`:
 4. It is read back, and every value is compared with the one that was sent.
 5. Only if the caller asks for it, it is activated, and the active policy is read again.
 
-A killed command leaves the row in its last state; the next `apply` with the same name reads what is there.
+A killed command leaves the row in its last state; the next `apply` with the same name reads what is there. Each state
+replaces the one that the command read: of two commands on one row, one stores its state before it sends, and the other
+ends without sending.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -42,15 +44,18 @@ from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUni
 from app.zosmf.server import PolicyNames, PolicyServer
 from planner_core.contracts.files import parsed_text, plain
 from planner_core.findings import Finding
+from planner_core.names import POLICY_RULE, is_policy
+from planner_core.running.line_findings import finding_at
 from planner_core.running.merge import MergedPolicy
 from planner_core.running.policy_json import ChangedPolicy, UncarriedKeyword, changed_policy
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import (
+    PolicyJsonInvalid,
+    PropertyRemark,
     StatementDifference,
     WrittenPolicy,
     differences_between,
     entries_of,
-    is_policy_name,
     written_policy,
 )
 from planner_core.units import format_size, parse_size
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from planner_core.plan.result import PlanResult
 
 UNITS: Final = ("B", "K", "M", "G")
+_CONFLICT: Final = 409
 SAME, DRIFT, FAILED = "same", "drift", "failed"
 
 
@@ -70,7 +76,15 @@ class PulledPolicy(Answer):
     connection: str
     is_verified: bool
     policy_name: str
-    written: Annotated[WrittenPolicy | None, Field(description="Null if the unit of sizes is unknown.")]
+    written: Annotated[
+        WrittenPolicy | None,
+        Field(
+            description="Null if the unit of sizes is unknown, or a value of a known keyword cannot be read."
+        ),
+    ]
+    unreadable: Annotated[
+        tuple[PropertyRemark, ...], Field(description="Values of known keywords that cannot be read.")
+    ]
     as_read: Annotated[JsonObject, Field(description="The policy as the server describes it.")]
     findings: tuple[Finding, ...] = ()
 
@@ -86,6 +100,7 @@ class PolicyPlan(Answer):
     version: Annotated[int | None, Field(description="The version of the plan; null if it is not stored.")]
     differences: tuple[StatementDifference, ...]
     uncarried: tuple[UncarriedKeyword, ...]
+    written: Hidden[WrittenPolicy]
     merged: Hidden[MergedPolicy]
     changed: Hidden[ChangedPolicy]
     findings: tuple[Finding, ...]
@@ -169,8 +184,20 @@ def pull(server: PolicyServer, policy: str | None) -> PulledPolicy:
     chosen = chosen_policy(server, server.list_policies(), policy)
     found = server.read(chosen)
     unit = server.connection.size_unit
-    written = None if unit is None else written_policy(found, unit)
-    return PulledPolicy(server.name, server.connection.verified_against_a_real_system, chosen, written, found)
+    is_verified = server.connection.verified_against_a_real_system
+    if unit is None:
+        return PulledPolicy(server.name, is_verified, chosen, None, (), found)
+    written = written_policy(found, unit)
+    is_complete = not written.unreadable
+    return PulledPolicy(
+        server.name, is_verified, chosen, written if is_complete else None, written.unreadable, found,
+        tuple(map(_finding_on, written.remarks)),
+    )  # fmt: skip
+
+
+def _finding_on(remark: PropertyRemark) -> Finding:
+    code = "POLICY_JSON_LEFT_OUT" if remark.is_left_out else "POLICY_JSON_READ_BY_NAME"
+    return finding_at(code, f"{remark.sentence}.").finding
 
 
 # ---- the unit of sizes -----------------------------------------------------------------------------------------------
@@ -332,7 +359,9 @@ def _planned(
 
     unit = stated_unit(server)
     name = policy["name"]
-    found = merged(result, written_policy(policy, unit).policy, unstated=unstated, policy_name=name)
+    written = written_policy(policy, unit)
+    _require_readable(written, result)
+    found = merged(result, written.policy, unstated=unstated, policy_name=name)
     changed = changed_policy(
         policy, found.policy, name=new_name or name, unit=unit, accepted=server.connection.properties
     )
@@ -340,9 +369,23 @@ def _planned(
     complete = changed_policy(policy, found.policy, name=name, unit=unit, accepted=_ALL)
     return PolicyPlan(
         server.name, server.connection.verified_against_a_real_system, name, plan_name, version,
-        differences_between(policy, complete.body, unit), changed.uncarried, found, changed,
+        differences_between(policy, complete.body, unit), changed.uncarried, written, found, changed,
         tuple(each.finding for each in found.findings),
     )  # fmt: skip
+
+
+def _require_readable(written: WrittenPolicy, result: PlanResult) -> None:
+    """Check that the merge sees every value of the planned structures; other statements are kept as they are.
+
+    Raises:
+        PolicyJsonInvalid: A value of a planned structure cannot be read.
+    """
+    own = {f"STRUCTURE {each.cfrm_name}" for each in result.structures}
+    lost = [each for each in written.unreadable if each.statement in own]
+    if lost:
+        lines = "\n".join(f"  {each.sentence}" for each in lost)
+        message = f"The plan cannot be merged into the policy {written.policy_name}, because values of its structures cannot be read:\n{lines}"
+        raise PolicyJsonInvalid(message)
 
 
 def _all_members() -> frozenset[str]:
@@ -401,8 +444,8 @@ def apply(
         ApplyRefused: The name is in use, or values cannot be carried.
         ConnectionFailed: The server did not answer; run the command again to see what is there.
     """
-    if not is_policy_name(order.new_name):
-        message = f"{order.new_name[:20]!r} is not a name for a policy: use a letter, then up to seven letters or digits, in upper case."  # fmt: skip
+    if not is_policy(order.new_name):
+        message = f"{order.new_name[:20]!r} is not a name for a policy: {POLICY_RULE}. Use upper case."
         raise ApplyRefused(message)
     with database.session(writes=False) as session:
         unit = require_unit(session, server.name, server.connection)
@@ -410,38 +453,62 @@ def apply(
         require_release(session, settings, order.plan, version)
         earlier = repository.find_applied(session, server.name, order.new_name)
         kept = None if earlier is None else _Kept.of(earlier)
+    _require_idle(server.connection, kept, activates=confirm_activation is not None)
     names = server.list_policies()
     if order.new_name in names.names:
-        result = _found_there(database, server, order, version, kept, unit)
+        kept, result = _found_there(database, server, order, version, kept, unit)
     else:
-        result = _created(database, server, names, order, version, evaluate, unit, confirm)
+        kept, result = _created(database, server, names, order, version, evaluate, unit, confirm, kept)
     if confirm_activation is None or not result.succeeded:
         return result
     active = server.list_policies().active
     if result.state is ApplyState.ACTIVATED and active in (None, result.policy_name):
         return result
-    if active is not None and active != result.policy_name:
-        _require_current(server, active, result, evaluate(version), unit)
+    planned = evaluate(version)
+    _require_current(server, active, result, planned, unit)
     if not confirm_activation(result.policy_name):
         message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
         raise ApplyRefused(message)
-    return _activated(database, server, result, version)
+    # Again, because the confirmation may take hours: neither policy may have been changed in the meantime.
+    _require_as_sent(database, server, kept, unit)
+    _require_current(server, server.list_policies().active, result, planned, unit)
+    return _activated(database, server, result, version, kept)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """The stored row of a policy, outside of its transaction."""
 
+    policy: str
     base: str
     plan: str
     version: int
     state: ApplyState
     body: JsonObject
+    unstated: str | None
+    """None in rows of earlier releases, which did not store it."""
     sent_at: datetime
+    changed_at: datetime
+    author: str
 
     @classmethod
     def of(cls, row: AppliedPolicy) -> _Kept:
-        return cls(row.base, row.plan, row.version, ApplyState(row.state), json.loads(row.body), row.sent_at)
+        body, unstated = _sent_in(row.body)
+        return cls(
+            row.policy, row.base, row.plan, row.version, ApplyState(row.state), body, unstated, row.sent_at,
+            row.changed_at, row.author,
+        )  # fmt: skip
+
+
+_POLICY, _UNSTATED = "policy", "unstated"
+
+
+def _sent_in(text: str) -> tuple[JsonObject, str | None]:
+    """Return the policy of a stored body, and the option with which it was merged."""
+    found: JsonObject = json.loads(text)
+    if isinstance(found.get(_POLICY), dict):
+        return found[_POLICY], found.get(_UNSTATED)
+    return found, None
 
 
 def _found_there(
@@ -451,8 +518,8 @@ def _found_there(
     version: StoredVersion,
     kept: _Kept | None,
     unit: str,
-) -> ApplyResult:
-    """Report a policy that exists: it is continued only if cfplan created it from the same version."""
+) -> tuple[_Kept, ApplyResult]:
+    """Report a policy that exists: it is continued only if cfplan created it with the same command."""
     name = order.new_name
     if kept is None or kept.state is ApplyState.REFUSED:
         message = f"The server already has a policy {name}, which cfplan did not create. Nothing was changed; choose another name."  # fmt: skip
@@ -463,13 +530,51 @@ def _found_there(
             f"{kept.plan}. Nothing was changed; choose another name."
         )
         raise ApplyRefused(message)
-    found = _read_back(database, server, name, kept.base, kept.body, unit, keeps=kept.state)
+    other = [
+        f"{option} {stored} instead of {given}"
+        for option, stored, given in (
+            ("--policy", kept.base, order.policy),
+            ("--unstated", kept.unstated, order.unstated),
+        )
+        if None not in (stored, given) and stored != given
+    ]
+    if other:
+        message = (
+            f"The server already has a policy {name}, which cfplan created with {' and '.join(other)}. Nothing was changed. "
+            "To continue with that policy, state the same options; to create one with these options, choose another name."
+        )
+        raise ApplyRefused(message)
+    kept, found = _read_back(database, server, kept, unit)
     began = f"{kept.sent_at:%Y-%m-%d %H:%M} UTC"
     if found.succeeded:
         sentence = f"The server already has the policy {name}, which cfplan sent on {began}. Every value is as sent; nothing was sent again."  # fmt: skip
     else:
         sentence = f"The server already has the policy {name}, which cfplan sent on {began}, but {len(found.differences)} of its values differ."  # fmt: skip
-    return _with(found, sentence=sentence)
+    return kept, _with(found, sentence=sentence)
+
+
+def _require_idle(connection: ZosmfConnection, kept: _Kept | None, *, activates: bool) -> None:
+    """Check that no command is sending a change: one that was killed is given the time that a request can take.
+
+    Raises:
+        ApplyRefused: A command may still be sending it.
+    """
+    busy = {ApplyState.SENDING: "creating", **({ApplyState.ACTIVATING: "activating"} if activates else {})}
+    if kept is None or kept.state not in busy:
+        return
+    until = kept.changed_at + _longest_request(connection)
+    if utc_now() < until:
+        message = (
+            f"A command of {kept.author} has been {busy[kept.state]} the policy {kept.policy} since "
+            f"{kept.changed_at:%Y-%m-%d %H:%M:%S} UTC, and may still be waiting for the server. Nothing was sent. If that command "
+            f"has ended, run this one again after {until:%H:%M:%S} UTC."
+        )
+        raise ApplyRefused(message)
+
+
+def _longest_request(connection: ZosmfConnection) -> timedelta:
+    """Return how long a request can take: connecting, sending, and an answer whose last part arrives late."""
+    return timedelta(seconds=connection.total_s + 3 * connection.timeout_s)
 
 
 def _created(
@@ -481,7 +586,8 @@ def _created(
     evaluate: Callable[[StoredVersion], PlanResult],
     unit: str,
     confirm: Confirm,
-) -> ApplyResult:
+    kept: _Kept | None,
+) -> tuple[_Kept, ApplyResult]:
     base = chosen_policy(server, names, order.policy)
     policy = server.read(base)
     found = _planned(
@@ -509,21 +615,28 @@ def _created(
         message = "Nothing was sent, because the new policy was not confirmed."
         raise ApplyRefused(message)
     _require_unchanged(server, names, base, policy, order.new_name)
-    body = found.changed.body
-    _store_sending(database, server.name, order, version, base, body)
+    sending = _store_sending(database, server.name, order, version, base, found.changed.body, kept)
     try:
-        server.create(body, {"plan": order.plan, "version": version.number, "base": base})
+        server.create(sending.body, {"plan": order.plan, "version": version.number, "base": base})
     except ConnectionFailed as error:
-        if not error.is_uncertain:
-            _set_state(database, server.name, order.new_name, ApplyState.REFUSED)
+        # Nothing is waiting any more: the next command need not wait either.
+        if not error.is_uncertain and not _may_be_there(error, kept):
+            _store_state(database, server.name, sending, ApplyState.REFUSED)
             raise
+        _store_state(database, server.name, sending, ApplyState.UNANSWERED)
         raise ConnectionFailed(
             error.connection, error.method, error.path, error.fault,
             f"It is not known whether the policy {order.new_name} was created. Run the same command again: it reads what is there and sends nothing twice.",
             status=error.status, is_uncertain=True,
         ) from None  # fmt: skip
-    _set_state(database, server.name, order.new_name, ApplyState.CREATED)
-    return _read_back(database, server, order.new_name, base, body, unit, keeps=ApplyState.CREATED)
+    created = _store_state(database, server.name, sending, ApplyState.CREATED)
+    return _read_back(database, server, created, unit)
+
+
+def _may_be_there(error: ConnectionFailed, kept: _Kept | None) -> bool:
+    """Return whether an earlier request, whose outcome is unknown, may be the reason for a refusal."""
+    unknown = (ApplyState.SENDING, ApplyState.UNANSWERED)
+    return error.status == _CONFLICT and kept is not None and kept.state in unknown
 
 
 def _require_unchanged(
@@ -550,63 +663,114 @@ def _store_sending(
     version: StoredVersion,
     base: str,
     body: JsonObject,
-) -> None:
-    now = utc_now()
+    seen: _Kept | None,
+) -> _Kept:
+    """Store that the policy is about to be sent, if the row is still as it was read.
+
+    Raises:
+        ApplyRefused: Another command has changed the row in the meantime.
+    """
+    now = _later(seen)
+    values = {
+        "base": base, "plan": order.plan, "version": version.number, "state": ApplyState.SENDING,
+        "body": json.dumps({_POLICY: body, _UNSTATED: order.unstated}), "sent_at": now, "changed_at": now,
+        "author": current_actor().name,
+    }  # fmt: skip
     try:
-        with database.session(writes=True) as session:
-            row = repository.find_applied(session, connection, order.new_name)
-            if row is None:
-                row = AppliedPolicy(connection=connection, policy=order.new_name)
-                session.add(row)
-            row.base, row.plan, row.version = base, order.plan, version.number
-            row.state, row.body = ApplyState.SENDING, json.dumps(body)
-            row.sent_at = row.changed_at = now
-            row.author = current_actor().name
-            _record_state(session, row)
+        return _stored(database, connection, order.new_name, seen, values)
     except IntegrityError:
-        message = f"Another command is creating the policy {order.new_name}. Nothing was sent."
-        raise ApplyRefused(message) from None
+        with database.session(writes=False) as session:
+            row = repository.find_applied(session, connection, order.new_name)
+        raise _overtaken(order.new_name, row) from None
 
 
-def _set_state(database: Database, connection: str, policy: str, state: ApplyState) -> None:
+def _store_state(database: Database, connection: str, seen: _Kept, state: ApplyState) -> _Kept:
+    """Store a state, if the row is still as it was read.
+
+    Raises:
+        ApplyRefused: Another command has changed the row in the meantime.
+    """
+    values = {"state": state, "changed_at": _later(seen)}
+    return _stored(database, connection, seen.policy, seen, values)
+
+
+def _later(seen: _Kept | None) -> datetime:
+    """Return a time after the one that was read, whatever the clocks: it distinguishes rows with the same state."""
+    now = utc_now()
+    return now if seen is None else max(now, seen.changed_at + timedelta(microseconds=1))
+
+
+def _stored(
+    database: Database, connection: str, policy: str, seen: _Kept | None, values: dict[str, Any]
+) -> _Kept:
     with database.session(writes=True) as session:
+        if seen is None:
+            session.add(AppliedPolicy(connection=connection, policy=policy, **values))
+            session.flush()
+            is_stored = True
+        else:
+            is_stored = repository.replace_applied(
+                session, connection, policy, seen.state, seen.changed_at, values
+            )
         row = repository.find_applied(session, connection, policy)
-        if row is not None:
-            row.state, row.changed_at = state, utc_now()
-            _record_state(session, row)
+        if row is None or not is_stored:
+            raise _overtaken(policy, row)
+        _record_state(session, row)
+        return _Kept.of(row)
+
+
+def _overtaken(policy: str, row: AppliedPolicy | None) -> ApplyRefused:
+    """Return the refusal of a command that another one overtook."""
+    who = state = ""
+    if row is not None:
+        who = f" of {row.author}"
+        state = f" Its state is {row.state}, since {row.changed_at:%Y-%m-%d %H:%M:%S} UTC."
+    return ApplyRefused(
+        f"Another command{who} is at work on the policy {policy}.{state} This command sent nothing more. Run it again when the "
+        "other one has ended."
+    )
 
 
 def _record_state(session: Session, row: AppliedPolicy) -> None:
     details = {
         "policy": row.policy, "base": row.base, "plan": row.plan, "version": row.version, "state": str(row.state),
-        "sha256": sha256_of(row.body),
+        "sha256": sha256_of(json.dumps(_sent_in(row.body)[0])),
     }  # fmt: skip
     record(session, Action.CONNECTION_POLICY_STATE, AuditObject("connection", row.connection), details)
 
 
-def _read_back(
-    database: Database,
-    server: PolicyServer,
-    name: str,
-    base: str,
-    body: JsonObject,
-    unit: str,
-    *,
-    keeps: ApplyState,
-) -> ApplyResult:
+def _read_back(database: Database, server: PolicyServer, kept: _Kept, unit: str) -> tuple[_Kept, ApplyResult]:
     """Read a policy, and compare every value with the one that was sent."""
-    differences = differences_between(body, server.read(name), unit)
+    name = kept.policy
+    differences = differences_between(kept.body, server.read(name), unit)
     if differences:
         state = ApplyState.DIFFERENT
         sentence = f"The policy {name} was created, but {len(differences)} of its values differ from those that were sent. Do not activate it."  # fmt: skip
-    elif keeps in (ApplyState.ACTIVATED, ApplyState.ACTIVATING):
-        state, sentence = keeps, f"The policy {name} has every value that was sent."
+    elif kept.state in (ApplyState.ACTIVATED, ApplyState.ACTIVATING):
+        state, sentence = kept.state, f"The policy {name} has every value that was sent."
     else:
         state = ApplyState.VERIFIED
         sentence = f"The policy {name} was created and read back: every value is as sent. It is not active."
-    _set_state(database, server.name, name, state)
+    if state is not kept.state:
+        kept = _store_state(database, server.name, kept, state)
     is_verified = server.connection.verified_against_a_real_system
-    return ApplyResult(server.name, is_verified, name, base, _settled(state), sentence, differences)
+    return kept, ApplyResult(
+        server.name, is_verified, name, kept.base, _settled(state), sentence, differences
+    )
+
+
+def _require_as_sent(database: Database, server: PolicyServer, kept: _Kept, unit: str) -> None:
+    """Check that the new policy still has every value that was sent.
+
+    Raises:
+        ApplyRefused: It was changed after it was read back.
+    """
+    differences = differences_between(kept.body, server.read(kept.policy), unit)
+    if differences:
+        _store_state(database, server.name, kept, ApplyState.DIFFERENT)
+        lines = "\n".join(f"  {each.sentence}" for each in differences)
+        message = f"The policy {kept.policy} was not activated, because it was changed after it was read back:\n{lines}"
+        raise ApplyRefused(message)
 
 
 def _settled(state: ApplyState) -> ApplyState:
@@ -615,7 +779,7 @@ def _settled(state: ApplyState) -> ApplyState:
 
 
 def _require_current(
-    server: PolicyServer, active: str, result: ApplyResult, planned: PlanResult, unit: str
+    server: PolicyServer, active: str | None, result: ApplyResult, planned: PlanResult, unit: str
 ) -> None:
     """Check that activating a policy changes the structures of the plan only.
 
@@ -624,6 +788,8 @@ def _require_current(
     Raises:
         ApplyRefused: The active policy differs in other statements, which the activation would undo.
     """
+    if active in (None, result.policy_name):
+        return
     own = {f"STRUCTURE {each.cfrm_name}" for each in planned.structures}
     others = [
         each
@@ -641,15 +807,15 @@ def _require_current(
 
 
 def _activated(
-    database: Database, server: PolicyServer, result: ApplyResult, version: StoredVersion
+    database: Database, server: PolicyServer, result: ApplyResult, version: StoredVersion, kept: _Kept
 ) -> ApplyResult:
     name = result.policy_name
-    _set_state(database, server.name, name, ApplyState.ACTIVATING)
+    kept = _store_state(database, server.name, kept, ApplyState.ACTIVATING)
     try:
         server.activate(name, {"plan": version.name, "version": version.number})
     except ConnectionFailed as error:
         if not error.is_uncertain:
-            _set_state(database, server.name, name, ApplyState.VERIFIED)
+            _store_state(database, server.name, kept, ApplyState.VERIFIED)
         raise
     active = server.list_policies().active
     if active is None:
@@ -659,7 +825,7 @@ def _activated(
         raise ApplyRefused(message)
     else:
         sentence = f"The policy {name} is active. Changes of structures may be pending; see D XCF,STR."  # fmt: skip
-    _set_state(database, server.name, name, ApplyState.ACTIVATED)
+    _store_state(database, server.name, kept, ApplyState.ACTIVATED)
     return _with(result, state=ApplyState.ACTIVATED, sentence=sentence)
 
 

@@ -16,10 +16,10 @@ plan=$1 policy=$2 name=$3 card=$4
 : "${CFPLAN:?the address of cfplan, such as https://cfplan.example.com}"
 stop() { echo "define-policy.sh: $*" >&2; exit 1; }
 
-[[ $name =~ ^[A-Z\$\#@][A-Z0-9\$\#@]{0,7}$ ]] || stop "$name is not the name of a policy"
+[[ $name =~ ^[A-Z][A-Z0-9\$\#@_]{0,7}$ ]] || stop "$name is not the name of a policy"
 grep -q '^//[A-Z$#@][A-Z0-9$#@]* *JOB ' "$card" || stop "$card has no JOB statement"
 ! grep -q '^//' "$policy" || stop "$policy contains JCL: give the statements alone"
-define='DEFINE +POLICY +NAME\( *[A-Z0-9$#@]+ *\)( *REPLACE\( *[A-Z]+ *\))?'
+define='DEFINE +POLICY +NAME\( *[A-Z0-9$#@_]+ *\)( *REPLACE\( *[A-Z]+ *\))?'
 [ "$(grep -cE "$define" "$policy")" = 1 ] || stop "$policy must have one statement DEFINE POLICY NAME(...)"
 ! grep -qE "POLICY +NAME\( *${name//\$/\\\$} *\)" "$policy" || stop "$name is the name of the current policy: choose another"
 

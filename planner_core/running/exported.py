@@ -14,6 +14,7 @@ from typing import Any, Final, get_args
 from planner_core.document.problems import escape_pointer
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
+from planner_core.names import POLICY_RULE, is_policy
 from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.texts.cfrm.policy_json import (
     DOCUMENTED,
@@ -25,7 +26,6 @@ from planner_core.texts.cfrm.policy_json import (
     VERBS,
     SizeUnit,
     is_absent,
-    is_policy_name,
     is_statement_name,
     keyword_of,
     value_text,
@@ -139,10 +139,8 @@ class _Reading:
             self._problem(at, "must be a policy, an object")
             return
         name = policy.get("name")
-        if not isinstance(name, str) or not is_policy_name(name):
-            self._problem(
-                f"{at}/name", "must be the name of a policy: a letter, then up to 7 letters or digits"
-            )
+        if not isinstance(name, str) or not is_policy(name):
+            self._problem(f"{at}/name", f"must be the name of a policy: {POLICY_RULE}")
             return
         self._left_out(policy, at, {"name", *VERBS}, f"the policy {name}")
         if not self.lines:
@@ -196,18 +194,18 @@ class _Reading:
                 known[keyword] = text
                 for line in listed(keyword, tuple(text.split(","))):
                     self._line(line, pointer)
-                self._read_by_name(section, keyword, pointer, structure)
+                self._read_by_name(
+                    section, f"{keyword}({text})", keyword, f"{pointer} is {_shown(value)}", structure
+                )
             elif keyword in SIZE_KEYWORDS:
                 self._size(pointer, value)
+            elif keyword is not None:
+                # Left out, it would mean the default of the keyword.
+                self._problem(pointer, f"is {_shown(value)}, which {keyword} cannot have")
             else:
-                why = (
-                    f"matches no keyword of {VERBS[section]}"
-                    if keyword is None
-                    else f"{keyword} cannot have this value"
-                )
                 self._tell(
                     "POLICY_JSON_LEFT_OUT",
-                    f"{pointer} is {_shown(value)}: {why}, so it is left out.",
+                    f"{pointer} is {_shown(value)}: matches no keyword of {VERBS[section]}, so it is left out.",
                     structure,
                 )
         return known
@@ -224,15 +222,17 @@ class _Reading:
             pointer, f"is {_shown(value)}{unit}, which is not a size in whole K that a policy can state"
         )
 
-    def _read_by_name(self, section: str, keyword: str, pointer: str, structure: str | None) -> None:
+    def _read_by_name(
+        self, section: str, written: str, keyword: str, stated: str, structure: str | None
+    ) -> None:
         member = keyword.lower()
         if member not in DOCUMENTED[section]:
-            why = f"IBM's description does not list this member; it is read as {keyword}. Check its value."
+            why = f"IBM's description does not list this member; it is read as {written}. Check its value."
         elif section == FACILITIES and keyword in SIZE_KEYWORDS:
-            why = f"{keyword} is read in the unit of SIZE, but whether it has the same unit is not documented. Check its value."
+            why = f"{written} is read in the unit of SIZE, but whether it has the same unit is not documented. Check its value."
         else:
             return
-        self._tell("POLICY_JSON_READ_BY_NAME", f"{pointer}: {why}", structure)
+        self._tell("POLICY_JSON_READ_BY_NAME", f"{stated}: {why}", structure)
 
     def _about(self, name: str, at: str, counts: dict[str, int], sample: str) -> None:
         unit = (

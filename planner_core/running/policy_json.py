@@ -15,6 +15,7 @@ from planner_core.errors import SizeSyntax
 from planner_core.running.policy import policies, with_defaults
 from planner_core.texts.cfrm.policy_json import (
     DOCUMENTED,
+    FLAG_KEYWORDS,
     LIST_KEYWORDS,
     NUMBER_KEYWORDS,
     SIZE_KEYWORDS,
@@ -135,7 +136,7 @@ class _Writing:
             return (
                 text if isinstance(like, str) or (like is None and keyword == "DUPLEX") else text.split(",")
             )
-        if isinstance(like, bool):
+        if isinstance(like, bool) and keyword in FLAG_KEYWORDS:
             return text == "YES"
         if keyword in SIZE_KEYWORDS:
             if isinstance(like, str) and not like.strip().isdigit():

@@ -10,8 +10,9 @@ import copy
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
-from tests.connections_support.server import Answer, Received, StandIn
+from tests.connections_support.server import Answer, Fault, Received, StandIn
 
 POLICIES = "/zosmf/sysplex/rest/v1/policies/cfrm"
 CF = {"type": "009175", "mfg": "IBM", "plant": "02", "partition": "0E", "cpcid": "00", "dumpspace": 2048}
@@ -44,6 +45,15 @@ class ZosmfStandIn(StandIn):
         self.reports_active = True
         self.on_create: Callable[[dict[str, Any]], None] = lambda _: None
         """Changes a policy before it is stored, as a defect on the way would."""
+        self.on_read: Callable[[str], None] = lambda _: None
+        """Called with the name of a policy before it is returned."""
+
+    def handle(self, request: Received) -> tuple[Answer, Fault]:
+        """Answer one request; `on_read` may wait for another one."""
+        name = request.path.removeprefix(f"{POLICIES}/")
+        if request.method == "GET" and name != request.path:
+            self.on_read(unquote(name))
+        return super().handle(request)
 
     def answer(self, request: Received) -> Answer:
         """Answer one request."""
@@ -52,7 +62,7 @@ class ZosmfStandIn(StandIn):
         rest = request.path.removeprefix(POLICIES)
         if rest == request.path:
             return Answer(404)
-        match request.method, rest.strip("/").split("/"):
+        match request.method, [unquote(each) for each in rest.strip("/").split("/")]:
             case "GET", [""]:
                 return self._list()
             case "GET", [name]:

@@ -74,10 +74,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_merged_policy_is_submitted_under_the_new_name_and_its_output_printed(desk: Desk) -> None:
-    ran = desk.run("PROD$2")
+    ran = desk.run("P$#@_2")
     assert ran.returncode == 0, ran.stderr
     assert "SPOOL OF JOB00042" in ran.stdout
-    assert "Job JOB00042 defined policy PROD$2. It is not active." in ran.stdout
+    assert "Job JOB00042 defined policy P$#@_2. It is not active." in ran.stdout
     submit, view = desk.read("arguments").splitlines()
     assert submit.startswith("zos-jobs submit local-file ")
     assert submit.endswith("job.jcl --wait-for-output --response-format-json")
@@ -88,7 +88,7 @@ def test_merged_policy_is_submitted_under_the_new_name_and_its_output_printed(de
     assert lines[-1] == "/*"
     assert max(map(len, lines)) <= 71
     assert job.count("DEFINE POLICY") == 1
-    assert "DEFINE POLICY NAME(PROD$2) REPLACE(NO)" in job
+    assert "DEFINE POLICY NAME(P$#@_2) REPLACE(NO)" in job
     names = {statement.one("NAME") for statement in read_structures(job)}
     assert {"DSNDB0P_LOCK1", "SQ03APPLICATION1", "SQ03MYDATA", "SQ03CSQ_ADMIN"} <= names
 

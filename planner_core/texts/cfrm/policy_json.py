@@ -46,8 +46,9 @@ NUMBER_KEYWORDS: Final = frozenset(
 )
 MOST_STRUCTURES: Final = 4_095
 """The structure identifiers of a coupling facility at the highest known level; no couple data set holds more structures."""
+FLAG_KEYWORDS: Final = frozenset({"ALLOWAUTOALT", "ENFORCEORDER", "ALLOWREALLOCATE", "ENCRYPT"})
+"""The keywords with the values YES and NO; true and false are read as these."""
 _NAME = re.compile(r"[A-Z$@#][A-Z0-9$@#_]{0,15}", re.ASCII)
-_POLICY_NAME = re.compile(r"[A-Z][A-Z0-9]{0,7}", re.ASCII)
 _WORD = re.compile(r"[A-Z0-9$@#_.*-]{1,40}", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,15}", re.ASCII)
 _MOST_SHOWN: Final = 200
@@ -64,6 +65,12 @@ class PropertyRemark(Answer):
     statement: Annotated[str, Field(description="Such as `STRUCTURE QSGAAPPL1`, or `POLICY`.")]
     member: str
     remark: str
+    is_left_out: Annotated[bool, Field(description="Whether the text lacks it.")]
+
+    @property
+    def sentence(self) -> str:
+        """The member and the remark in words."""
+        return f"{self.statement}: {self.member} {self.remark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,26 @@ class WrittenPolicy(Answer):
     policy_name: str
     policy: str
     remarks: tuple[PropertyRemark, ...]
+    unreadable: Annotated[
+        tuple[PropertyRemark, ...],
+        Field(
+            description="Values of known keywords that cannot be read: the text lacks them, and would mean their defaults."
+        ),
+    ]
+
+    def require_complete(self) -> None:
+        """Check that the text has every known keyword of the policy.
+
+        Raises:
+            PolicyJsonInvalid: A value cannot be read.
+        """
+        if self.unreadable:
+            lines = "\n".join(f"  {each.sentence}" for each in self.unreadable)
+            message = (
+                f"The policy {self.policy_name} cannot be written as text: without these values, z/OS would use their defaults.\n"
+                f"{lines}\nCorrect them on the server, or use the report of IXCMIAPU."
+            )
+            raise PolicyJsonInvalid(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +120,6 @@ class StatementDifference(Answer):
             "not stated" if each is None else f"{self.keyword}({each})" for each in (self.before, self.after)
         )
         return f"{self.statement}: {before} -> {after}"
-
-
-def is_policy_name(name: str) -> bool:
-    """Return whether a name can be that of a policy: a letter, then up to seven letters or digits."""
-    return bool(_POLICY_NAME.fullmatch(name))
 
 
 def is_statement_name(name: str) -> bool:
@@ -164,8 +186,7 @@ def value_text(keyword: str, value: object, unit: str | None) -> str | None:
         unit: The unit of sizes that are plain numbers; None if unknown.
     """
     if isinstance(value, bool):
-        is_flag = keyword not in SIZE_KEYWORDS | LIST_KEYWORDS | NUMBER_KEYWORDS
-        return ("YES" if value else "NO") if is_flag else None
+        return ("YES" if value else "NO") if keyword in FLAG_KEYWORDS else None
     if isinstance(value, list) and keyword in LIST_KEYWORDS:
         words = [each.strip().upper() if isinstance(each, str) else "" for each in value]
         return ",".join(words) if words and all(map(_WORD.fullmatch, words)) else None
@@ -179,6 +200,10 @@ def value_text(keyword: str, value: object, unit: str | None) -> str | None:
     if keyword in LIST_KEYWORDS:
         words = [each.strip() for each in text.strip("()").split(",")]
         return ",".join(words) if all(map(_WORD.fullmatch, words)) else None
+    if keyword in FLAG_KEYWORDS:
+        return text if text in ("YES", "NO") else None
+    if keyword in NUMBER_KEYWORDS:
+        return text if _DIGITS.fullmatch(text) else None
     return text if _WORD.fullmatch(text) else None
 
 
@@ -249,10 +274,16 @@ def written_policy(policy: JsonObject, unit: str | None) -> WrittenPolicy:
     """
     name = policy["name"]
     remarks = [
-        PropertyRemark("POLICY", str(member), "kept, but not part of the policy text")
-        for member in policy
+        PropertyRemark(
+            "POLICY",
+            str(member),
+            f"is {_as_json(value)}: kept, but not part of the policy text",
+            is_left_out=True,
+        )
+        for member, value in policy.items()
         if member not in {"name", *VERBS}
     ]
+    unreadable: list[PropertyRemark] = []
     lines = [" DATA TYPE(CFRM) REPORT(YES)", f" DEFINE POLICY NAME({name}) REPLACE(NO)"]
     for section, verb in VERBS.items():
         for entry in entries_of(policy, section):
@@ -265,24 +296,26 @@ def written_policy(policy: JsonObject, unit: str | None) -> WrittenPolicy:
                 text = None if keyword is None else value_text(keyword, value, unit)
                 if keyword is not None and text is not None:
                     lines += listed(keyword, tuple(text.split(",")))
-                    remark = _remark_on(section, member)
+                    if why := _remark_on(section, member):
+                        remark = f"is {_as_json(value)}: read as {keyword}({text}), {why}"
+                        remarks.append(PropertyRemark(statement, str(member), remark, is_left_out=False))
                 elif keyword in SIZE_KEYWORDS:
                     raise _unreadable_size(statement, keyword, value, unit)
+                elif keyword is not None:
+                    remark = f"is {_as_json(value)}, which {keyword} cannot have"
+                    unreadable.append(PropertyRemark(statement, str(member), remark, is_left_out=True))
                 else:
-                    remark = (
-                        "not a keyword of the statement, or a value that it cannot have; not part of the text"
-                    )
-                if remark:
-                    remarks.append(PropertyRemark(statement, str(member), remark))
-    return WrittenPolicy(name, "\n".join(lines) + "\n", tuple(remarks))
+                    remark = f"is {_as_json(value)}: not a keyword of {verb}, and not part of the text"
+                    remarks.append(PropertyRemark(statement, str(member), remark, is_left_out=True))
+    return WrittenPolicy(name, "\n".join(lines) + "\n", tuple(remarks), tuple(unreadable))
 
 
 def _remark_on(section: str, member: str) -> str:
     if member == "dumpspace":
-        return "written in the unit of SIZE; whether it has the same unit is not documented. Verify it."
+        return "but whether it has the unit of SIZE is not documented. Verify it."
     if member in DOCUMENTED[section]:
         return ""
-    return "read by its name, although IBM's description does not list it"
+    return "although IBM's description does not list it"
 
 
 def _unreadable_size(statement: str, keyword: str, value: object, unit: str | None) -> PolicyJsonInvalid:

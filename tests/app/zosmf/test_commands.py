@@ -6,16 +6,20 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import URL
 
 from app.cli import main
+from app.clock import utc_now
 from app.database.engine import open_database
 from app.zosmf import repository
-from app.zosmf.models import ApplyState
+from app.zosmf.models import AppliedPolicy, ApplyState
 from tests.app.zosmf.conftest import VERIFY, Declare, audit_entries
 from tests.connections_support.server import PASSWORD, Fault
 from tests.connections_support.zosmf import POLICIES, ZosmfStandIn, base_policy
@@ -151,10 +155,10 @@ def test_refused_activation_leaves_the_policy_verified(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
     assert run(capsys, *APPLY)[0] == 0
-    # List, policy, list, active policy and new policy, then the activation.
+    # List, policy, list, active and new policy; after the confirmation new policy, list, active and new policy; then the activation.
     before = len(stand_in.requests)
     activate = (*APPLY, "--activate", "--confirm-activation", "CFRM02")
-    stand_in.faults += [*(Fault() for _ in range(5)), Fault(status=403)]
+    stand_in.faults += [*(Fault() for _ in range(9)), Fault(status=403)]
     assert run(capsys, *activate)[0] == 2
     assert stand_in.lines[before:][-1] == f"PUT {POLICIES}/activation/CFRM02"
     with open_database() as (database, _), database.session(writes=False) as session:
@@ -287,6 +291,148 @@ def test_command_killed_before_reading_back_is_settled_by_the_next_one(
     assert stand_in.changes == [f"POST {POLICIES}"]
 
 
+def set_row(state: ApplyState, *, minutes_ago: int) -> None:
+    """Store the row that a killed command leaves."""
+    with open_database() as (database, _), database.session(writes=True) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        if row is None:
+            row = AppliedPolicy(connection="PLEX1", policy="CFRM02", base="CFRM01", plan="SQ03", version=1, body="{}", author="kim")  # fmt: skip
+            session.add(row)
+        row.state, row.sent_at = state, utc_now() - timedelta(minutes=minutes_ago)
+        row.changed_at = row.sent_at
+
+
+def stored_state() -> str:
+    with open_database() as (database, _), database.session(writes=False) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        assert row is not None
+        return row.state
+
+
+@pytest.fixture
+def each_database(url: URL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
+
+
+@pytest.mark.parametrize("left_by", [ApplyState.SENDING, pytest.param(None, marks=pytest.mark.soak)])
+def test_one_of_two_commands_on_one_policy_sends_it(
+    each_database: None,
+    stand_in: ZosmfStandIn,
+    verified: str,
+    declare: Declare,
+    left_by: ApplyState | None,
+) -> None:
+    declare(timeout_s=120)  # the answers to the first command wait for the second
+    if left_by is not None:
+        set_row(left_by, minutes_ago=60)
+    both = threading.Barrier(2)
+
+    def meet(name: str) -> None:
+        # Each command reads the row before it reads the policy, and reads the policy again before it stores the row.
+        if name == "CFRM01":
+            both.wait(120)
+
+    stand_in.on_read = meet
+    command = [sys.executable, "-m", "app.cli", *APPLY]
+    with (
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as two,
+    ):
+        ended = sorted((each.wait(120), *each.communicate()) for each in (one, two))
+    (won, out, _), (lost, _, err) = ended
+    assert (won, lost) == (0, 2), ended
+    assert "was created and read back" in out
+    assert "is at work on the policy CFRM02" in err
+    assert stand_in.changes == [f"POST {POLICIES}"]
+    assert stored_state() == ApplyState.VERIFIED
+
+
+def test_command_that_another_one_is_sending_is_refused_until_it_must_have_ended(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    set_row(ApplyState.SENDING, minutes_ago=0)
+    code, _, err = run(capsys, *APPLY)
+    assert (code, stand_in.changes) == (2, [])
+    assert "A command of kim has been creating the policy CFRM02 since" in err
+    assert "run this one again after" in err
+    set_row(ApplyState.SENDING, minutes_ago=60)
+    assert run(capsys, *APPLY)[0] == 0
+    # The same for the activation; a command that only reads back is not refused.
+    set_row(ApplyState.ACTIVATING, minutes_ago=0)
+    code, _, err = run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")
+    assert (code, stand_in.active) == (2, "CFRM01")
+    assert "has been activating the policy CFRM02 since" in err
+    assert run(capsys, *APPLY)[0] == 0
+    set_row(ApplyState.ACTIVATING, minutes_ago=60)
+    assert run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")[0] == 0
+    assert stand_in.active == "CFRM02"
+
+
+def test_refusal_after_a_missing_answer_does_not_disown_the_policy(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    # The first request arrives late: the second one finds its policy.
+    stand_in.faults += [*(Fault() for _ in range(4)), Fault(status=503)]
+    assert run(capsys, *APPLY)[0] == 2
+    stand_in.faults += [*(Fault() for _ in range(4)), Fault(status=409)]
+    code, _, err = run(capsys, *APPLY)
+    assert (code, "It is not known whether the policy CFRM02 was created" in err) == (2, True)
+    assert stored_state() == ApplyState.UNANSWERED
+    # Without an earlier request, a refusal is final.
+    set_row(ApplyState.REFUSED, minutes_ago=60)
+    stand_in.faults += [*(Fault() for _ in range(4)), Fault(status=409)]
+    assert run(capsys, *APPLY)[0] == 2
+    assert stored_state() == ApplyState.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--policy", "OTHER"), "which cfplan created with --policy CFRM01 instead of OTHER"),
+        (("--unstated", "plan"), "which cfplan created with --unstated policy instead of plan"),
+    ],
+)
+def test_existing_policy_is_not_continued_with_other_options(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, options: tuple[str, ...], words: str
+) -> None:
+    stand_in.policies["OTHER"] = base_policy("OTHER")
+    assert run(capsys, *APPLY)[0] == 0
+    code, _, err = run(capsys, *APPLY, *options, "--activate", "--confirm-activation", "CFRM02")
+    assert (code, stand_in.active) == (2, "CFRM01")
+    assert words in err
+    assert "choose another name" in err
+    assert run(capsys, *APPLY, "--policy", "CFRM01")[0] == 0
+
+
+def test_row_of_an_earlier_release_is_continued(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    assert run(capsys, *APPLY)[0] == 0
+    with open_database() as (database, _), database.session(writes=True) as session:
+        row = repository.find_applied(session, "PLEX1", "CFRM02")
+        assert row is not None
+        row.body = json.dumps(json.loads(row.body)["policy"])
+    code, out, _ = run(capsys, *APPLY, "--unstated", "plan")
+    assert (code, "nothing was sent again" in out) == (0, True)
+
+
+@pytest.mark.parametrize("change", ["new", "active"])
+def test_change_while_the_name_is_awaited_stops_the_activation(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    def typed(*_: object, **__: object) -> str:
+        changed = "CFRM02" if change == "new" else "CFRM01"
+        structure(stand_in, changed, "DSNDB0G_LOCK1")["size"] = 262144
+        return "CFRM02"
+
+    assert run(capsys, *APPLY)[0] == 0
+    monkeypatch.setattr("app.zosmf.cli._typed", typed)
+    code, _, err = run(capsys, *APPLY, "--activate")
+    assert (code, stand_in.active) == (2, "CFRM01")
+    assert "STRUCTURE DSNDB0G_LOCK1: SIZE(" in err
+    assert stored_state() == (ApplyState.DIFFERENT if change == "new" else ApplyState.VERIFIED)
+
+
 def test_version_without_a_required_approval_is_refused(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,13 +461,85 @@ def test_pulled_policy_is_input_of_the_utility(
     assert code == 0
     assert " DEFINE POLICY NAME(CFRM01) REPLACE(NO)" in out
     assert "futuremember" not in out
-    assert "STRUCTURE DSNDB0G_LOCK1: futuremember: not a keyword" in err
-    assert "initsize: read by its name" in err
+    assert (
+        'warning: POLICY_JSON_LEFT_OUT: STRUCTURE DSNDB0G_LOCK1: futuremember is {"a": [1]}: not a keyword'
+        in err
+    )
+    assert "STRUCTURE SQ03CSQ_ADMIN: initsize is 10240: read as INITSIZE(10240), although IBM's" in err
+    assert run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--fail-on", "warning")[0] == 1
     file = tmp_path / "pulled.txt"
     file.write_text(out)
     assert run(capsys, "lint", str(file))[0] == 0
     found = json.loads(run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")[1])
     assert found["as_read"] == base_policy()
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "value", "told"),
+    [
+        ("DSNDB0G_LOCK1", "recprty", "high", 'STRUCTURE DSNDB0G_LOCK1: recprty is "high", which RECPRTY cannot have'),
+        ("DSNDB0G_LOCK1", "fullthreshold", True, "fullthreshold is true, which FULLTHRESHOLD cannot have"),
+        ("DSNDB0G_LOCK1", "duplex", {"mode": "ENABLED"}, 'duplex is {"mode": "ENABLED"}, which DUPLEX cannot have'),
+        ("DSNDB0G_LOCK1", "encrypt", "on", 'encrypt is "on", which ENCRYPT cannot have'),
+    ],
+)  # fmt: skip
+def test_policy_with_an_unreadable_value_is_not_printed_but_kept(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str, member: str, value: object, told: str
+) -> None:
+    structure(stand_in, "CFRM01", name)[member] = value
+    code, out, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+    assert (code, out) == (1, "")
+    assert told in err
+    code, out, _ = run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")
+    assert code == 1
+    assert json.loads(out)["written"] is None
+    assert json.loads(out)["unreadable"][0]["member"] == member
+    code, out, err = run(capsys, *PLAN, "--text")
+    assert (code, out) == (2, "")
+    assert told in err
+    # The new policy has the value exactly as the server stated it.
+    assert run(capsys, *APPLY)[0] == 0
+    assert structure(stand_in, "CFRM02", name) == structure(stand_in, "CFRM01", name)
+
+
+def test_unreadable_value_of_a_planned_structure_prevents_the_merge(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    structure(stand_in, "CFRM01", "SQ03APPLICATION1")["recprty"] = True
+    for command in (PLAN, APPLY):
+        code, _, err = run(capsys, *command)
+        assert (code, stand_in.changes) == (2, [])
+        assert "STRUCTURE SQ03APPLICATION1: recprty is true, which RECPRTY cannot have" in err
+
+
+def test_names_with_national_characters_are_sent_and_read_back(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    for at, name in enumerate(("A$#@_1", "Z#"), 1):
+        apply = (*APPLY[:6], name, "--yes", "--activate", "--confirm-activation", name)
+        structure(stand_in, stand_in.active or "", "SQ03MYDATA" if at > 1 else "SQ03APPLICATION1")["size"] = (
+            2**22
+        )
+        code, _, err = run(capsys, *apply)
+        assert (code, stand_in.active) == (0, name), err
+    assert stand_in.changes[1] == f"PUT {POLICIES}/activation/A%24%23%40_1"
+    assert " DEFINE POLICY NAME(Z#) REPLACE(NO)" in run(capsys, "zosmf", "pull", "--connection", "PLEX1")[1]
+    assert run(capsys, *DRIFT)[:2] == (
+        0,
+        "The policy Z# has no difference from the policy Z#, which cfplan applied.\n",
+    )
+    code, out, _ = run(capsys, "connections", "check", "PLEX1")
+    assert (code, "policy[].structure[].size number" in out) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["cfrm02", "$CFRM", "CFRM/2", "CFRM00002", ""])
+def test_other_names_are_refused_before_anything_is_sent(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str
+) -> None:
+    before = len(stand_in.requests)
+    code, _, err = run(capsys, *APPLY[:6], name, "--yes")
+    assert (code, "1 to 8 characters A-Z 0-9 $ # @ _" in err) == (2, True)
+    assert len(stand_in.requests) == before
 
 
 def test_report_of_a_check_has_shapes_and_no_values(

@@ -83,7 +83,7 @@ def test_several_policies_stay_several() -> None:
 
 
 def test_everything_left_out_is_reported_with_pointer_and_value() -> None:
-    found = exported(APPLICATION | {"colour": "red", "fullthreshold": {"a": 1.5}}, defined="today")
+    found = exported(APPLICATION | {"colour": "red", "tint": {"a": 1.5}}, defined="today")
     found["count"] = 1
     told = [
         each.message
@@ -93,8 +93,8 @@ def test_everything_left_out_is_reported_with_pointer_and_value() -> None:
     assert [each.partition(":")[0] for each in told] == [
         "/count is 1",
         '/policy/0/defined is "today"',
-        '/policy/0/structure/0/fullthreshold is {"a"',
         '/policy/0/structure/0/colour is "red"',
+        '/policy/0/structure/0/tint is {"a"',
     ]
 
 
@@ -108,6 +108,14 @@ def test_keywords_that_the_interface_may_not_carry_are_named() -> None:
     assert "DUPLEX" in warning.message
     assert "INITSIZE" not in warning.message
     assert warning.severity == "warning"
+
+
+def test_true_is_read_as_yes_for_keywords_with_yes_and_no_and_reported() -> None:
+    found = read_exported(json.dumps(exported(APPLICATION | {"allowautoalt": True})), "K")
+    assert "ALLOWAUTOALT(YES)" in found.text
+    [told] = [each.message for each in found.findings if "allowautoalt" in each.message]
+    assert "/allowautoalt is true" in told
+    assert "read as ALLOWAUTOALT(YES)" in told
 
 
 def test_members_read_by_name_are_reported() -> None:
@@ -146,6 +154,21 @@ def test_members_read_by_name_are_reported() -> None:
             '{"policy": [{"name": "A", "structure": [{"name": "S", "size": 1, "SIZE": 2}]}]}',
             "/policy/0/structure/0/SIZE",
             "second time",
+        ),
+        (
+            '{"policy": [{"name": "A", "structure": [{"name": "S", "size": 1024, "fullthreshold": true}]}]}',
+            "/policy/0/structure/0/fullthreshold",
+            "is true, which FULLTHRESHOLD cannot have",
+        ),
+        (
+            '{"policy": [{"name": "A", "structure": [{"name": "S", "allowautoalt": "true"}]}]}',
+            "/policy/0/structure/0/allowautoalt",
+            'is "true", which ALLOWAUTOALT cannot have',
+        ),
+        (
+            '{"policy": [{"name": "A", "cf": [{"name": "CF01", "mfg": true}]}]}',
+            "/policy/0/cf/0/mfg",
+            "is true, which MFG cannot have",
         ),
         ("{" + '"a":[' * 5000, "", ""),
         ('{"policy": "\udcff"}', "", "UTF-8"),

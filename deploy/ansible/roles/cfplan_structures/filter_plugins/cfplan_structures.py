@@ -18,7 +18,7 @@ from typing import Any
 LAST_COLUMN = 71
 """IXCMIAPU reads columns 1 to 71."""
 _DEFINE = re.compile(
-    r"\bDEFINE\s+POLICY\s+NAME\(\s*([A-Z$#@][A-Z0-9$#@]{0,7})\s*\)(?:\s*REPLACE\(\s*\w+\s*\))?"
+    r"\bDEFINE\s+POLICY\s+NAME\(\s*([A-Z$#@][A-Z0-9$#@_]{0,7})\s*\)(?:\s*REPLACE\(\s*\w+\s*\))?"
 )
 _HEADING = re.compile(r"1|\+")
 _MESSAGE = re.compile(r"[\s0-]*IXC[0-9]{3,4}[A-Z]\b")
