@@ -136,8 +136,13 @@ def job_of(run: JobRun) -> Job:
         run,
         state=JobState(run.state),
         sentence=run.sentence or _sentence_of(run),
-        asks=None if asks is None else tolerant.read(Asks, json.loads(asks)),
+        asks=None if asks is None else asks_of(asks),
     )
+
+
+def asks_of(text: str) -> Asks:
+    """Return the stored questions of a run, which another version may have written."""
+    return tolerant.read(Asks, json.loads(text))
 
 
 def stage_title(job: Job) -> str:

@@ -103,10 +103,14 @@ def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
 def read_again(
     number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
 ) -> answers.UploadAnswer:
-    """Answer the questions of the job, override the detected kind, or retry a failed upload. Queue a new job (202)."""
+    """Answer the questions of the job, override the detected kind, or retry a failed upload. Queue a new job (202).
+
+    Other uploads whose questions are answered with it are read again, too.
+    """
     said = UploadDetails(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, data_dir=request.app.state.settings.data_dir, qsg=qsg)
+    service.read_answered_again(session)
     arrivals.start_after_commit(request, session)
     return copied(answers.UploadAnswer, found)
 
@@ -162,10 +166,19 @@ def read_map(session: SessionDep) -> answers.QsgMapAnswer:
     responses=problems(413, 415, 422),
 )
 def put_entry(
-    system_id: SystemId, queue_manager: QueueManager, body: answers.QsgBody, session: SessionDep
+    system_id: SystemId,
+    queue_manager: QueueManager,
+    body: answers.QsgBody,
+    session: SessionDep,
+    request: Request,
 ) -> answers.QsgEntryAnswer:
-    """Add or change an entry. Data that is already in the usage history keeps its group."""
+    """Add or change an entry. Data that is already in the usage history keeps its group.
+
+    Uploads whose questions are now answered are read again.
+    """
     entry = qsg_map.put(session, system_id, queue_manager, body.qsg)
+    if service.read_answered_again(session):
+        arrivals.start_after_commit(request, session)
     return copied(answers.QsgEntryAnswer, entry)
 
 

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
+from statistics import median_low
 
 from sqlalchemy.orm import Session
 
@@ -104,23 +105,37 @@ def seconds_left(files: Sequence[BatchFileRow], *, now: datetime) -> float | Non
     waiting = [each.size_bytes for each in files if each.state in UNDER_WAY]
     begun = min((each.added_at for each in files), default=now)
     # A file that was sent before, in another batch, was not read in the time of this one.
-    read = sorted(
-        (each.ended_at, each.size_bytes)
-        for each in files
-        if each.ended_at is not None and each.state not in UNDER_WAY and each.ended_at >= begun
-    )[-MEASURED_FILES - 1 :]
+    read = _since_pause(
+        sorted(
+            (each.ended_at, each.size_bytes)
+            for each in files
+            if each.ended_at is not None and each.state not in UNDER_WAY and each.ended_at >= begun
+        )[-MEASURED_FILES - 1 :]
+    )
     if not waiting or len(read) <= LEAST_FILES:
         return None
     measured = read[1:]
     per_file = (measured[-1][0] - read[0][0]) / len(measured)
     pause = now - measured[-1][0]
-    if pause > max(LONGEST_PAUSE, 10 * per_file):
+    if _is_pause(pause, per_file):
         return None
     mean_read = sum(size for _, size in measured) / len(measured)
     times_larger = sum(waiting) / len(waiting) / max(mean_read, 1)
     if times_larger > MOST_TIMES_LARGER:
         return None
     return max(per_file.total_seconds() * len(waiting) * max(times_larger, 1) - pause.total_seconds(), 0)
+
+
+def _since_pause(read: Sequence[tuple[datetime, int]]) -> Sequence[tuple[datetime, int]]:
+    """Return the files read after the last pause, such as the time until a user answered a question."""
+    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(read)]
+    usual = median_low(gaps) if gaps else timedelta()
+    pauses = [number for number, gap in enumerate(gaps, start=1) if _is_pause(gap, usual)]
+    return read[pauses[-1] :] if pauses else read
+
+
+def _is_pause(time: timedelta, per_file: timedelta) -> bool:
+    return time > max(LONGEST_PAUSE, 10 * per_file)
 
 
 def left_words(seconds: float) -> str:

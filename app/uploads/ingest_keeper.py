@@ -46,6 +46,7 @@ class IngestKeeper(Keeper):
         if report is None:
             report = self._ingest(claimed.upload_id)
         if report is not None:
+            self._read_answered(read_report(report))
             drop_what_history_dropped(self._database, read_report(report))
             self._sum_up(report)
 
@@ -84,6 +85,12 @@ class IngestKeeper(Keeper):
                 raise LostRun
             qsg_map.put_all(session, qsg_map.of_report(read_report(report)))
         return report
+
+    def _read_answered(self, report: IngestReport) -> None:
+        """Have files read that waited for the groups in a map that this file contained."""
+        if qsg_map.of_report(report):
+            with self._database.session(writes=True) as session:
+                uploads.read_answered_again(session)
 
     def _meant(self, code: int, report: JsonObject | None) -> int:
         """Return the exit code, or the one in the report if the reader crashed after it, as libraries may at exit."""

@@ -58,13 +58,16 @@ SAID = {
     "created": "Upload complete.",
     "identical": "This file was uploaded before, so it was not stored again. This is its page.",
     "again": "The file will be read again.",
+    "answered": "The file will be read again, and with it all other files whose questions are now answered.",
     "registered": "This upload was created for the file. The file will be read.",
     "retried": "The failed files will be read again.",
     "deleted": "Upload deleted. The data read from it stays in the usage history.",
     "put": "Entry saved. It applies to files that are read from now on.",
+    "put-answered": "Entry saved. Files whose questions are now answered will be read.",
     "removed": "Entry removed.",
 }
 WAITS_FOR_ANSWERS = "Answer the questions below. Nothing has been stored yet."
+SUGGESTED = "Probably {qsg}: other records of this file, or answers for other files, name it."
 ANY_SYSTEM = "ANY"
 """The system name used for texts that name only the queue manager."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
@@ -242,13 +245,14 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
         )
         data_dir = request.app.state.settings.data_dir
         service.read_again(session, _id(upload_id), said, data_dir=data_dir, qsg=_groups(pairs))
+        others = service.read_answered_again(session)
     except FieldsInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
         # The page is an ordinary answer, so without this, the session would be committed after it.
         session.rollback()
         return _upload(request, session, upload_id, typed, wrong)
     arrivals.start_after_commit(request, session)
-    return _see(request, f"/uploads/{upload_id}?said=again")
+    return _see(request, f"/uploads/{upload_id}?said={'answered' if others else 'again'}")
 
 
 @router.post("/uploads/retry")
@@ -281,6 +285,9 @@ def put_entry(request: Request, session: SessionDep, body: BodyDep) -> Response:
         qsg_map.put(session, names[0], names[1], "" if "none" in typed else names[2])
     except FieldsInvalid as error:
         return _map(request, session, typed, {each.field: each.message for each in error.problems})
+    if service.read_answered_again(session):
+        arrivals.start_after_commit(request, session)
+        return _see(request, "/qsg-map?said=put-answered")
     return _see(request, "/qsg-map?said=put")
 
 
@@ -362,7 +369,7 @@ def _questions(
             each.system_id or "", each.queue_manager, _who(each), each.suggested or "",
             FormField(
                 name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
-                hint=f"On other systems, this queue manager is in {each.suggested}." if each.suggested else "",
+                hint=SUGGESTED.format(qsg=each.suggested) if each.suggested else "",
             ),
             none_name=f"none/{at}",
             is_none=f"none/{at}" in typed,

@@ -155,6 +155,20 @@ def failed_in_batch(session: Session, batch: str, *, lock: bool = False) -> Sequ
     return session.scalars(query.with_for_update(of=Upload) if lock else query).all()
 
 
+def asking(session: Session) -> Sequence[tuple[int, str]]:
+    """Lock the uploads whose last run asks questions and that still have their file; return numbers and questions."""
+    last = _last_runs()
+    query = (
+        select(Upload.id, JobRun.asks)
+        .join(last, last.c.upload_id == Upload.id)
+        .join(JobRun, JobRun.id == last.c.job_id)
+        .where(JobRun.state == JobState.ASKS, Upload.removed_at.is_(None))
+        .order_by(Upload.id)
+        .with_for_update(of=Upload)
+    )
+    return [(upload_id, asks) for upload_id, asks in session.execute(query) if asks is not None]
+
+
 def _last_runs() -> Subquery:
     return select(JobRun.upload_id, func.max(JobRun.id).label("job_id")).group_by(JobRun.upload_id).subquery()
 

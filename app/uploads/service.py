@@ -42,6 +42,7 @@ from app.uploads.files import StagedUpload
 from app.uploads.job_kind import INGEST
 from app.uploads.models import LONGEST_FILENAME, Upload
 from app.uploads.unregistered import RemovedFile
+from planner_core.contracts.ingest import Asks
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, PREVIEW_BYTES, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
@@ -346,6 +347,28 @@ def read_failed_again(session: Session, batch: str) -> int:
         _queue_ingest(session, upload_id)
         _record(session, Action.UPLOAD_REREAD, _found(session, upload_id), batch=batch)
     return len(failed)
+
+
+def read_answered_again(session: Session) -> int:
+    """Queue a new job for each file whose questions the map of queue managers now answers; return their number.
+
+    Files of one site ask for the same groups, so one answer is enough for all of them. Files that ask for anything else
+    are not read.
+    """
+    job_rows.hold_claims(session)
+    known = {(each.system_id, each.queue_manager) for each in qsg_map.entries(session)}
+    answered = [
+        upload_id for upload_id, asks in repository.asking(session) if _is_answered(jobs.asks_of(asks), known)
+    ]
+    for upload_id in answered:
+        _queue_ingest(session, upload_id)
+        _record(session, Action.UPLOAD_REREAD, _found(session, upload_id))
+    return len(answered)
+
+
+def _is_answered(asks: Asks, known: Collection[tuple[str, str]]) -> bool:
+    asked = {(each.system_id or "", each.queue_manager) for each in asks.unknown_qsg}
+    return not asks.observed_at and not asks.zone and bool(asked) and asked <= set(known)
 
 
 def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:

@@ -252,6 +252,16 @@ def test_estimate_is_absent_while_nothing_is_read() -> None:
     assert batches.seconds_left(files(read=10, waiting=10), now=NOW + timedelta(minutes=2)) is None
 
 
+def test_files_read_before_a_pause_are_not_measured() -> None:
+    later = NOW + timedelta(hours=1)
+    first = files(read=10, waiting=0)
+    again = [
+        replaced._replace(ended_at=later - timedelta(seconds=3 * at)) for at, replaced in enumerate(first[:6])
+    ]
+    waiting = [BatchFileRow("one", NOW, 1000, JobState.QUEUED, None)] * 10
+    assert batches.seconds_left([*first[6:], *again, *waiting], now=later) == pytest.approx(30)
+
+
 def test_files_read_before_the_batch_began_are_not_measured() -> None:
     before = [
         BatchFileRow("one", NOW, 1000, JobState.DONE, NOW - timedelta(days=number)) for number in range(1, 9)

@@ -20,6 +20,7 @@ from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.settings import Settings
 from app.uploads import files, ingest_keeper, qsg_map
+from app.uploads import service as uploads
 from app.uploads.service import UploadDetails
 from app.uploads.service import report as report_of
 from tests.app.uploads.support import (
@@ -45,6 +46,13 @@ def settings(url: URL, tmp_path: Path) -> Settings:
 def read(database: Database, settings: Settings, content: str, said: UploadDetails = UploadDetails()) -> Job:  # noqa: B008 - frozen
     outcome = keep(database, settings.data_dir, content, said=said)
     return run_keeper(database, settings, job_id_of(outcome))
+
+
+def last_run(database: Database, upload_id: int) -> Job:
+    with database.session(writes=False) as session:
+        found = uploads.get(session, upload_id).job
+    assert found is not None
+    return found
 
 
 def hours(database: Database) -> int:
@@ -96,8 +104,6 @@ def test_run_with_questions_stores_nothing_and_continues_with_the_answers(
     assert [each.queue_manager for each in asked.asks.unknown_qsg] == ["CSQ1", "CSQ2"]
     assert history(settings, content) is None
     assert hours(database) == 0
-    from app.uploads import service as uploads
-
     assert asked.upload_id is not None
     with database.session(writes=True) as session:
         found = uploads.read_again(
@@ -110,6 +116,15 @@ def test_run_with_questions_stores_nothing_and_continues_with_the_answers(
     assert found.job is not None
     assert run_keeper(database, settings, found.job.id).state == JobState.DONE
     assert hours(database) == 1
+
+
+def test_map_in_a_file_reads_the_files_that_waited_for_it(database: Database, settings: Settings) -> None:
+    asked = read(database, settings, f"ask\ndays {DAY}\n")
+    assert asked.upload_id is not None
+    for entry, state in (("SYSA:CSQ1=SQ03", JobState.ASKS), ("SYSB:CSQ2=", JobState.QUEUED)):
+        assert read(database, settings, f"map {entry}\n").state == JobState.DONE
+        assert last_run(database, asked.upload_id).state == state
+    assert run_keeper(database, settings, last_run(database, asked.upload_id).id).state == JobState.DONE
 
 
 def test_file_that_is_not_a_dump_fails_with_the_message_of_the_reader(

@@ -146,7 +146,7 @@ def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path:
     work(app, tmp_path)
     page = html(app, "/uploads/1")
     assert "before MQ 10" in words(page)
-    assert "On other systems, this queue manager is in SQ03." in words(page)
+    assert "Probably SQ03: other records of this file, or answers for other files, name it." in words(page)
     assert page.one("input", id="qsg/SYSB/CSQ2")["value"] == ""  # shown, not taken
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "TOOLONG", "qsg/SYSB/CSQ2": "SQ03"})
     assert wrong.status == 422
@@ -162,6 +162,34 @@ def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path:
     entries = words(html(app, "/qsg-map"))
     assert "CSQ1 SYSA SQ03" in entries
     assert "CSQ2 SYSB none" in entries
+
+
+def test_one_answer_reads_all_files_that_ask_for_the_same_groups(app: FastAPI, tmp_path: Path) -> None:
+    for number in range(4):
+        upload(app, f"{'observe' if number == 3 else 'ask'}\ndays {DAY}\n# {number}\n")
+    for _ in range(4):
+        work(app, tmp_path)
+    both = {"qsg/SYSA/CSQ1": "SQ03", "qsg/SYSB/CSQ2": "SQ03"}
+    assert send(app, "/uploads/2/ingest", **both).headers["location"] == "/uploads/2?said=answered"
+    assert "all other files whose questions are now answered" in words(html(app, "/uploads/2?said=answered"))
+    assert "All 4 Needs your input 1 Failed 0 Waiting 3" in words(html(app, "/uploads"))
+    for _ in range(3):
+        work(app, tmp_path)
+    assert "Needs your input 1 Failed 0 Waiting 0 Stored 3" in words(html(app, "/uploads"))
+
+
+def test_files_are_read_when_the_map_answers_all_their_questions(app: FastAPI, tmp_path: Path) -> None:
+    upload(app, f"ask\ndays {DAY}\n")
+    work(app, tmp_path)
+    first = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="SQ03")
+    assert first.headers["location"] == "/qsg-map?said=put"
+    last = send(app, "/qsg-map", system_id="SYSB", queue_manager="CSQ2", qsg="", none="yes")
+    assert last.headers["location"] == "/qsg-map?said=put-answered"
+    assert "Files whose questions are now answered will be read." in words(
+        html(app, "/qsg-map?said=put-answered")
+    )
+    work(app, tmp_path)
+    assert "342 rows were stored." in words(html(app, "/uploads/1"))
 
 
 def test_missing_time_of_a_display_is_requested_and_never_guessed(app: FastAPI, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Read a file whose lines are orders: messages to print, times to wait, and the exit.
 
-    say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    noise
+    say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    map SYSA:CSQ1=SQ03    noise
     leave (end as the real jobs do)    leave-process (leave a process behind)
     set-variable (change the environment)
 
@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -198,6 +199,10 @@ def report(
                 "queue_managers": [
                     {"system_id": "SYSA", "queue_manager": "CSQ1", "qsg": "SQ03"},
                     {"system_id": "SYSB", "queue_manager": "CSQ2", "qsg": None},
+                ],
+                "qsg_map": [
+                    {"system_id": each[:4], "queue_manager": each[5:9], "qsg": each[10:]}
+                    for each in re.findall(r"^map (.+)$", data.decode("utf-8", "replace"), re.MULTILINE)
                 ],
                 "queues": 17,
                 "records": {"115-2": 48, "115-216": 96, "116-1": 1200},
