@@ -19,6 +19,7 @@ from planner_core.errors import PlannerError
 
 Kind = Literal[
     "smf",
+    "gatherer_json",
     "mqsmf_csv",
     "mqsmf_json",
     "cfact_csv",
@@ -38,6 +39,7 @@ PREVIEW_BYTES: Final = 65_536
 
 KIND_TITLES: Final[dict[Kind, str]] = {
     "smf": "SMF dump (MQ 115/116, RMF 74.4)",
+    "gatherer_json": "SMF 74.4 from the z/OS Data Gatherer, JSON",
     "mqsmf_csv": "mq-smf-csv output, CSV",
     "mqsmf_json": "mq-smf-csv output, JSON",
     "cfact_csv": "RMF Monitor III CFACT report, CSV",
@@ -228,6 +230,7 @@ def _text(text: str, name: str) -> Detection:
     raise KindUnknown(msg)
 
 
+_SMF_FIELD = re.compile(r'"(?:SMF74[A-Z0-9]{2,3}|R744[A-Z0-9]{4})"\s*:')
 _OWN_KIND = re.compile(rf'\{{\s*"kind"\s*:\s*"({QSG_MAP}|{SIMULATION_TRUTH})"')
 
 
@@ -240,10 +243,15 @@ def _json(text: str) -> Detection:
         return Detection("mqsmf_json", "JSON objects with recordType and structure")
     if '"columnHeaders"' in head:
         return Detection("cfact_json", "JSON with columnHeaders, as RMF's data server writes it")
+    if _SMF_FIELD.search(head):
+        return Detection("gatherer_json", "JSON objects with IBM's names of the fields of SMF 74")
     keys = {squeezed(key) for key in re.findall(r'"([^"\\]{1,60})"\s*:', head)}
     if _is_cfact(keys):
         return Detection("cfact_json", "JSON objects with CFACT's column names")
-    msg = "The file is JSON, but neither from mq-smf-csv nor from RMF's CFACT report."
+    msg = (
+        "The file is JSON, but neither from mq-smf-csv, nor from RMF's CFACT report, nor SMF records 74 of the z/OS Data "
+        "Gatherer."
+    )
     raise KindUnknown(msg)
 
 

@@ -14,7 +14,7 @@ import logging
 import sys
 import tempfile
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from planner_core.contracts.ingest import EXIT_CODES, set_aside_message
 from planner_core.inputs import PREVIEW_BYTES
 from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
-from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
+from spark_jobs.history.dumps import Places, RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.option import add_history_option
@@ -45,6 +45,7 @@ from spark_jobs.java import JavaNotFoundError
 from spark_jobs.leaving import leave
 from spark_jobs.readers import COMPANION_KINDS, KINDS, KindUnknown, NotReadable, ReadResult, detect, read
 from spark_jobs.readers.companions import read_qsg_map
+from spark_jobs.readers.gatherer import Converted, converted
 from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
 from spark_jobs.smf.framing import check_regular
@@ -67,6 +68,10 @@ CONTRADICTION = "GROUP_CONTRADICTS_MAP"
 IN_PROCESS_BELOW_BYTES = 2**30
 """The size below which this process decodes a dump itself: starting Spark takes some seconds, so this finishes
 sooner."""
+
+
+KINDS_WITH_RECORDS = frozenset({"smf", "gatherer_json"})
+"""Kinds of files whose records contain their times, so that no time or zone is part of the answers for them."""
 
 
 class NeedsAnswers(Exception):
@@ -172,14 +177,15 @@ def _ingest(
     index = None
     if kind == "smf":
         index = index_dump(path, split_bytes=options.split_bytes, progress=reporter, limits=options.limits)
+    has_records = kind in KINDS_WITH_RECORDS
     sha256 = index.sha256 if index else _sha256(path, reporter, options.limits)
     report["sha256"] = sha256
     # Records have their own times. The time of observation is part of a display's identity; if it were part of a
     # dump's, the same dump could be stored twice.
-    observed_at = None if index else options.observed_at
+    observed_at = None if has_records else options.observed_at
     identity = identity_of(sha256, observed_at=observed_at)
     ledger = history.snapshot().ledger
-    zone_name = None if index else options.zone_name  # a dump proves its zone itself
+    zone_name = None if has_records else options.zone_name  # records prove their zone themselves
     named = _groups_in(index)
     own = {who: groups[0] for who, groups in named.items() if len(groups) == 1}
     # Groups that the dump names take precedence over the map, and are not answers.
@@ -193,6 +199,10 @@ def _ingest(
     if index is not None:
         taken = _take_dump(
             path, index, source, own=own, options=options, history=history, spark=spark, reporter=reporter
+        )
+    elif kind == "gatherer_json":
+        taken = _take_json_records(
+            path, source, options=options, history=history, spark=spark, reporter=reporter
         )
     else:
         taken = _take_other(
@@ -236,7 +246,7 @@ def _commit(
         return
     reporter.begin("committing")
     reporter(0, 1)
-    zone_name = None if kind == "smf" else options.zone_name
+    zone_name = None if kind in KINDS_WITH_RECORDS else options.zone_name
     answers = {"kind": kind, "qsg": _group_texts(taken.used), "zone": zone_name, **taken.answers}
     facts = FileFacts(
         file_bytes=report["size_bytes"],
@@ -272,6 +282,7 @@ def _take_dump(
     history: History,
     spark: Spark,
     reporter: ProgressReporter,
+    places: Places | None = None,
 ) -> StagedFile:
     groups = options.groups | dict(own)
     task = Task(
@@ -289,7 +300,7 @@ def _take_dump(
         driver = "spark" if outcome else driver
         notes += [f"{refusal} The dump was read in one process instead."] if refusal else []
     if outcome is None:
-        outcome = take_in_process(task, progress=reporter)
+        outcome = take_in_process(task, progress=reporter, places=places)
     check_layouts(outcome)
     account = outcome.accounting
     # Every byte is decoded, skipped or quarantined. A difference means that records were lost without a trace, and
@@ -313,6 +324,47 @@ def _take_dump(
             **accounting_report(account),
         },
     )
+
+
+def _take_json_records(
+    path: Path,
+    source: Source,
+    *,
+    options: Options,
+    history: History,
+    spark: Spark,
+    reporter: ProgressReporter,
+) -> StagedFile:
+    """Stage the records of a JSON document as the dump that has the same values, in this process."""
+    size = path.stat().st_size
+    reporter(0, size)
+    with converted(path, name=source.file_name, folder=options.work_dir) as found:
+        index = index_dump(found.path)
+        # Spark's tasks may run on machines without the temporary dump, which is much shorter than the document.
+        here = replace(options, in_process_below_bytes=index.size_bytes + 1)
+        taken = _take_dump(
+            found.path,
+            index,
+            source,
+            own={},
+            options=here,
+            history=history,
+            spark=spark,
+            reporter=reporter,
+            places=found.with_indexes,
+        )
+    taken.report["framing"] = "json"
+    taken.report["notes"] += found.notes
+    _name_records(taken.report["quarantined"], found)
+    return taken
+
+
+def _name_records(quarantined: dict[str, Any], found: Converted) -> None:
+    """Name the records that were left out by their index, because no offset leads to them in the document."""
+    quarantined["first"] = [
+        {**item, "reason": f"record {found.index_at(item['offset'])}: {item['reason']}"}
+        for item in quarantined["first"]
+    ]
 
 
 def _by_spark(

@@ -23,14 +23,14 @@ SHELVES = {
         "upgrades-and-growth",
         "filling-up", "surviving-an-outage", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
         "other-structures",
-        "linting-a-policy", "provisioning", "ansible", "zosmf-workflow", "zowe", "connections", "zosmf-policies", "rmf-live", "uploading", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
+        "linting-a-policy", "provisioning", "ansible", "zosmf-workflow", "zowe", "connections", "zosmf-policies", "rmf-live", "uploading", "smf-from-the-data-gatherer", "collecting-data", "usage", "structure-health", "simulating", "using-a-fitted-curve",
         "curves-from-sizing-answers",
         "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
         "why-not-reallocated", "assistants", "set-up-accounts", "grafana", "notices",
     ),
     "explanation": ("reading-a-result", "assumptions", "fitted-curves", "fits-to-sizing-points", "forecasts", "survival", "depth-events"),
     "reference": (
-        "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
+        "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records", "smf-records-json",
         "other-inputs", "glossary", "licenses",
     ),
     "operations": (

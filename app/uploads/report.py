@@ -48,6 +48,7 @@ FRAMINGS: Mapping[str, str] = {
     "bdw": "blocks of records, BDW and RDW",
     "gzip+rdw": "gzip; records with RDW",
     "gzip+bdw": "gzip; blocks of records, BDW and RDW",
+    "json": "JSON",
 }
 DRIVERS: Mapping[str, str] = {"in-process": "in one process", "spark": "by Spark"}
 KINDS: Mapping[str, str] = {str(kind): title for kind, title in KIND_TITLES.items()}

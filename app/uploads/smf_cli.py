@@ -27,7 +27,8 @@ def _add_decode(decode: argparse.ArgumentParser) -> None:
     decode.add_argument(
         "file",
         metavar="FILE",
-        help="an SMF dump, transferred in binary with RDWs; may be compressed with gzip",
+        help="an SMF dump, transferred in binary with RDWs, or 74-4 records in the JSON of the z/OS Data Gatherer; may be "
+        "compressed with gzip",
     )
     decode.add_argument(
         "--section", choices=SECTIONS, required=True, help="the section whose rows are printed"

@@ -165,10 +165,14 @@ def take_range(found: RangeResult, stage: Stage, group_of: GroupMap) -> RangeOut
     )
 
 
-def take_in_process(task: Task, *, progress: Progress) -> RangeOutcome:
+Places = Callable[[RangeResult], RangeResult]
+"""Returns rows with other places of their records, for a dump that was made from another file."""
+
+
+def take_in_process(task: Task, *, progress: Progress, places: Places | None = None) -> RangeOutcome:
     """Read a dump in this process, a few megabytes at a time."""
     with _systems_memory():
-        return _taken(task, progress)
+        return _taken(task, progress, places)
 
 
 @contextmanager
@@ -186,7 +190,7 @@ def _systems_memory() -> Iterator[None]:
         pa.set_memory_pool(before)
 
 
-def _taken(task: Task, progress: Progress) -> RangeOutcome:
+def _taken(task: Task, progress: Progress, places: Places | None) -> RangeOutcome:
     stage = task.stage()
     total = RangeOutcome()
     group_of = task.group_of
@@ -199,7 +203,7 @@ def _taken(task: Task, progress: Progress) -> RangeOutcome:
         progress=progress,
     )
     for found in results:
-        total.add(take_range(found, stage, group_of))
+        total.add(take_range(places(found) if places else found, stage, group_of))
     return finished(total, stage)
 
 

@@ -81,7 +81,9 @@ PROVENANCE = (
     Column("origin", STRING, "how the row was read: " + ", ".join(ORIGINS)),
     Column("file_offset", LONG, "offset in the file of the record's first byte; null for text"),
     Column(
-        "file_record", LONG, "number of the record in the file, from 0; for text, number of the line, from 1"
+        "file_record",
+        LONG,
+        "number of the record in the file, from 0; for SMF records in JSON, their index; for text, number of the line, from 1",
     ),
     Column("piece", INT, "distinguishes rows of one natural key (see the keys); 0 if there is only one"),
     Column(

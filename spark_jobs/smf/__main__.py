@@ -10,6 +10,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TextIO
 
 import pyarrow as pa
@@ -18,10 +20,13 @@ import pyarrow.csv
 
 from planner_core.contracts.smf import OUTPUTS, SECTIONS
 from planner_core.errors import PlannerError
+from planner_core.inputs import PREVIEW_BYTES, KindUnknown, detect
 from spark_jobs.leaving import leave
+from spark_jobs.readers.gatherer import converted
+from spark_jobs.readers.result import NotReadable
 from spark_jobs.smf.decode import decode_file
 from spark_jobs.smf.errors import LayoutError, NotAnSmfDump
-from spark_jobs.smf.framing import detect_file
+from spark_jobs.smf.framing import check_regular, detect_file
 from spark_jobs.smf.generate import generate_dump
 from spark_jobs.smf.results import Accounting, LayoutCheck, RangeResult
 from spark_jobs.smf.structures import joined_schema, structures_joined
@@ -37,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = options.run
     try:
         return run(options)
-    except NotAnSmfDump as error:
+    except (NotAnSmfDump, NotReadable) as error:
         _say(str(error))
         return EXIT_NOT_READABLE
     except PlannerError as error:
@@ -59,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     decode.add_argument(
         "file",
         metavar="FILE",
-        help="an SMF dump, transferred in binary with RDWs; may be compressed with gzip",
+        help="an SMF dump, transferred in binary with RDWs, or 74-4 records in the JSON of the z/OS Data Gatherer; may be "
+        "compressed with gzip",
     )
     decode.add_argument("--section", choices=SECTIONS, required=True)
     decode.add_argument("--output", choices=OUTPUTS, default="csv")
@@ -82,8 +88,26 @@ def _generate(options: argparse.Namespace) -> int:
 
 
 def _decode(options: argparse.Namespace) -> int:
-    file, section, output = options.file, options.section, options.output
-    results = decode_file(file, sections=[section], framing=detect_file(file))
+    with ExitStack() as stack:
+        return _print_rows(_dump_of(options.file, stack), options)
+
+
+def _dump_of(file: str, stack: ExitStack) -> str:
+    """Return the path of a dump; of a temporary one for records in JSON."""
+    path = Path(file)
+    check_regular(path)
+    with path.open("rb") as content:
+        first = content.read(PREVIEW_BYTES)
+    # The reader of dumps explains what is wrong with anything else.
+    with suppress(KindUnknown):
+        if detect(first, path.name).kind == "gatherer_json":
+            return str(stack.enter_context(converted(path)).path)
+    return file
+
+
+def _print_rows(dump: str, options: argparse.Namespace) -> int:
+    section, output = options.section, options.output
+    results = decode_file(dump, sections=[section], framing=detect_file(dump), name=options.file)
     account = Accounting()
     rows = _checked(results, account) if section == "r744" else _streamed(results, section, account)
     columns = joined_schema() if section == "r744" else schema(section)

@@ -227,8 +227,11 @@ def decode_file(
     only_shared: bool = False,
     framing: str | None = None,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> Iterator[RangeResult]:
     """Decode a whole dump in order, some megabytes at a time; only the last result is complete.
+
+    `name` is the name of the dump in the rows, if it is not the path.
 
     Raises:
         NotAnSmfDump: the file is not a dump, or its records were lost in the transfer.
@@ -237,7 +240,7 @@ def decode_file(
     size = Path(path).stat().st_size
     # Open unbuffered, because the walk reads into its own window, and the position shows its progress.
     with Path(path).open("rb", buffering=0) as file, open_source(file, framing=framing) as source:
-        decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
+        decoder = _Decoder(name or str(path), sections=sections, columns=columns, only_shared=only_shared)
         # A small dump needs no full window; the decompressed size of a gzip file is unknown.
         window = size + 1 if not framing.startswith("gzip") else None
         for result in _results(decoder, _walk(source, framing, window_bytes=window)):

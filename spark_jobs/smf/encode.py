@@ -332,12 +332,27 @@ def rmf_record(
         section = layout(_R744_SECTIONS[number])
         length = _R744_LENGTHS[section.id]
         contents[number] = [bytes(pack_row(section, row, length=length)) for row in found]
-    head = standard_header(74, header, subtype=4, subsystem="RMF")
-    product = _rmf_product(header, rows["r744_cf"][0])
+    cf = rows["r744_cf"][0]
+    product = rmf_product(
+        interval_us=header.interval_us,
+        to_local=header.utc_offset_minutes * 60_000_000 << STCK_SHIFT,
+        end_us=header.end_us,
+        sysplex=cf.get("sysplex") or "",
+        system_name=cf.get("system_name") or "",
+    )
+    return rmf_records(
+        standard_header(74, header, subtype=4, subsystem="RMF"), product, contents, piece_bytes=piece_bytes
+    )
+
+
+def rmf_records(
+    head: bytearray, product: bytes, contents: Mapping[int, list[bytes]], *, piece_bytes: int | None = None
+) -> list[bytes]:
+    """Return a 74-4 record from its sections by triplet, in pieces if it would be longer than piece_bytes."""
     most = piece_bytes or LONGEST_RECORD
-    pieces = list(_pieces(contents, room=most - _rmf_overhead(broken=True)))
     if sum(len(part) for parts in contents.values() for part in parts) + _rmf_overhead(broken=False) <= most:
         return [_rmf_bytes(head, product, contents)]
+    pieces = list(_pieces(contents, room=most - _rmf_overhead(broken=True)))
     totals = {number: len(parts) for number, parts in contents.items()}
     made = []
     positions = dict.fromkeys(contents, 1)
@@ -374,15 +389,23 @@ def _reassembly(pieces: int, sequence: int, totals: Mapping[int, int], positions
     return made
 
 
-def _rmf_product(header: Header, row: Row) -> bytes:
+def rmf_product(*, interval_us: int, to_local: int, end_us: int, sysplex: str, system_name: str) -> bytes:
+    """Return RMF's product section.
+
+    Args:
+        interval_us: The length of the interval, in microseconds; whole milliseconds, less than 100 minutes.
+        to_local: Local time minus GMT, in units of the hardware clock.
+        end_us: The end of the interval, in microseconds since 1970.
+        sysplex: The name of the sysplex.
+        system_name: The name of the system.
+    """
     made = bytearray(PRODUCT_BYTES)
-    minutes, milliseconds = divmod(header.interval_us // 1000, 60_000)
+    minutes, milliseconds = divmod(interval_us // 1000, 60_000)
     made[18:22] = bytes.fromhex(f"{minutes:02}{milliseconds // 1000:02}{milliseconds % 1000:03}F")
-    offset = header.utc_offset_minutes * 60_000_000 << STCK_SHIFT
-    made[60:68] = offset.to_bytes(8, "big", signed=True)
-    made[80:88] = _U8.pack(stck(header.end_us))
-    made[88:96] = (row.get("sysplex") or "").ljust(8).encode(CODE_PAGE)
-    made[96:104] = (row.get("system_name") or "").ljust(8).encode(CODE_PAGE)
+    made[60:68] = to_local.to_bytes(8, "big", signed=True)
+    made[80:88] = _U8.pack(stck(end_us))
+    made[88:96] = sysplex.ljust(8).encode(CODE_PAGE)
+    made[96:104] = system_name.ljust(8).encode(CODE_PAGE)
     return bytes(made)
 
 

@@ -27,7 +27,8 @@ SHELL = {"console", "sh"}
 RUN_ELSEWHERE = {
     ROOT / "docs" / f"{name}.md"
     for name in (
-        "how-to/ansible", "how-to/connections", "how-to/provisioning", "how-to/zosmf-policies", "how-to/zowe",
+        "how-to/ansible", "how-to/connections", "how-to/provisioning", "how-to/smf-from-the-data-gatherer", "how-to/zosmf-policies",
+        "how-to/zowe",
         "reference/command-line/connections", "reference/command-line/dds", "reference/command-line/notices",
         "reference/command-line/zosmf",
     )

@@ -99,7 +99,15 @@ def interval(number: int, *, qsg: str | None = None) -> Iterator[bytes]:
 
 
 def rmf(number: int, *, system: str = "SYSA", lacks_statistics: bool = False) -> list[bytes]:
-    """Return a record 74-4, broken into pieces.
+    """Return a record 74-4, broken into pieces."""
+    rows = rmf_rows(number, system=system, lacks_statistics=lacks_statistics)
+    return rmf_record(header(system, "", number), rows, piece_bytes=1200)
+
+
+def rmf_rows(
+    number: int, *, system: str = "SYSA", lacks_statistics: bool = False
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of a record 74-4.
 
     A system without statistics of the coupling facility writes undefined values for sizes and entries.
     """
@@ -127,12 +135,11 @@ def rmf(number: int, *, system: str = "SYSA", lacks_statistics: bool = False) ->
         for structure in STRUCTURES
     ]
     facility = {"coupling_facility": "CF01", "sysplex": "PLEX1", "system_name": system}
-    rows: dict[str, list[dict[str, Any]]] = {
+    return {
         "r744_cf": [facility | {"lacks_statistics": lacks_statistics}],
         "r744_storage": [{"total_bytes": 2**36, "free_bytes": 2**35}],
         "r744_structure": structures,
     }
-    return rmf_record(header(system, "", number), rows, piece_bytes=1200)
 
 
 def write(

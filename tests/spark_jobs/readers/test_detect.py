@@ -33,6 +33,8 @@ SMF_RECORD = struct.pack(">HBBBB", 18, 0, 0, 0x1E, 2) + bytes(12)
         (support.QEST_HEADING.replace(",", ";"), "mqsmf_csv"),
         ('{\n"recordType" : 115,\n"recordSubType" : 2,\n"structure" : "QEST",\n', "mqsmf_json"),
         ('[{"recordType" : 115, "structure" : "QEST"}]', "mqsmf_json"),
+        ('{"0":{"SMF74LEN":0,"SMF74SEG":0,"SMF74FLG":"01011110"', "gatherer_json"),
+        ('{\n "0": {\n  "R744FLCF": {\n   "0": {\n    "R744FNAM": "CF01"', "gatherer_json"),
         (CFACT_CSV, "cfact_csv"),
         ("sep=,\n" + CFACT_CSV, "cfact_csv"),
         ('{"report": [{"columnHeaders": {"col": []}}]}', "cfact_json"),
