@@ -348,7 +348,7 @@ class Queue(BaseModel):
         ),
     ] = False
     isolation: Annotated[
-        Annotated[str, checked_by(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
+        Annotated[str, Field(min_length=1, max_length=32), checked_by(names.label, example="PCI")] | None,
         Field(description="A label; queues with different labels must not share a structure or a CF."),
     ] = None
     maxdepth: MaxDepth | None = None
@@ -433,11 +433,11 @@ class Acknowledgment(BaseModel):
 
     model_config = MODEL
     code: Annotated[
-        str, checked_by(names.finding_code, example="INITSIZE_BELOW_NEED"), Field(min_length=1, max_length=64)
+        str, Field(min_length=1, max_length=64), checked_by(names.finding_code, example="INITSIZE_BELOW_NEED")
     ]
     structure: Annotated[
         Annotated[
-            str, checked_by(names.structure, example="APPLICATION1"), Field(min_length=1, max_length=16)
+            str, Field(min_length=1, max_length=16), checked_by(names.structure, example="APPLICATION1")
         ]
         | None,
         Field(
@@ -453,7 +453,7 @@ class Acknowledgment(BaseModel):
         | None,
         Field(description="The accepted message; absent: any message."),
     ] = None
-    reason: Annotated[str, checked_by(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
+    reason: Annotated[str, Field(min_length=1, max_length=500), checked_by(names.reason, example="agreed")]
 
 
 class ClusteredInstance(InstanceEntry):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 from planner_core.document.model import MessageSizes, Queue
@@ -48,14 +50,17 @@ QLOCAL: Final = (
     QlocalAttribute("QSVCIEV", ("qsvciev",), is_carried_over=False),
 )
 """The attributes, in the order in which MQSC is written."""
-_KEYWORDS: Final = tuple((each.keyword, each.keys[0]) for each in QLOCAL)
+_KEYWORDS: Final = tuple(each.keyword for each in QLOCAL)
+_values = attrgetter(*(each.keys[0] for each in QLOCAL))
+"""A function that reads the values of all attributes of a queue."""
+# Most queues of a plan state the same values for most attributes.
+_attribute = lru_cache(maxsize=1000)(mqsc_attribute)
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 
 def planned_queue(queue: Queue) -> Iterator[str]:
     """Yield the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
-    for keyword, key in _KEYWORDS:
-        value = getattr(queue, key)
+    for keyword, value in zip(_KEYWORDS, _values(queue), strict=True):
         # Checked first: a plan can have 32,000 queues, and most of them state two or three attributes.
         if value is None:
             # With the default, the largest planned messages could not be put.
@@ -66,7 +71,7 @@ def planned_queue(queue: Queue) -> Iterator[str]:
             share = "SHARE" if queue.share else "NOSHARE"
             yield f"{share} DEFSOPT({queue.default_share_option or default})"
         elif keyword != "DEFSOPT":  # it is in the line of SHARE
-            yield mqsc_attribute(keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
+            yield _attribute(keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
 
 
 def _largest(queue: Queue) -> int:

@@ -8,7 +8,7 @@ CFSTRUCT, DEFINE QLOCAL, and Specifying offload options for shared messages.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
@@ -49,7 +49,7 @@ def mqsc(result: PlanResult, *, queues: bool = True) -> str:
         offloads = structure.cflevel >= limit("cflevel_offload") and structure.offload.to == "SMDS"
         if offloads and structure.offload.dsgroup is None:
             lines.append(f"* {structure.name}: DSGROUP is not planned. Add it before you run this.")
-        lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
+        lines.append(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", *_cfstruct(structure)))
         advised = advice[structure.name]
         suggests = advised is not None and advised.is_planned
         shared = ("QSGDISP(SHARED)", mqsc_attribute("CFSTRUCT", structure.name))
@@ -57,9 +57,7 @@ def mqsc(result: PlanResult, *, queues: bool = True) -> str:
             if suggests and advised is not None:
                 backlog = backlogs[structure.name][place].messages
                 lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))
-            lines.extend(
-                _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", (*shared, *planned_queue(queue)))
-            )
+            lines.append(_command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", *shared, *planned_queue(queue)))
     return "\n".join(lines) + "\n"
 
 
@@ -117,11 +115,9 @@ def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[s
         yield "*   the structure cannot hold more. Enlarge it, and plan again."
 
 
-def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
-    yield f"{head} +"
-    for parameter in parameters[:-1]:
-        yield f"       {parameter} +"
-    yield f"       {parameters[-1]}"
+def _command(*parts: str) -> str:
+    """Return a command with each of its parameters on a line."""
+    return " +\n       ".join(parts)
 
 
 def _cfstruct(structure: Structure) -> Iterator[str]:
