@@ -81,6 +81,7 @@ COMMANDS = {
         "app.zosmf.cli",
     ),
     "dds": ("RMF live: poll the data server for CFACT reports.", "app.dds.cli"),
+    "gatherer": ("Records of SMF data sets on z/OS, from the Data Gatherer: fetch.", "app.gatherer.cli"),
     "connections": ("Connections to other systems: list, check.", "app.connections.cli"),
     "import": (
         "Size tables of structures entered as in CFSizer, and create plans from tables of structures or queues.",

@@ -19,7 +19,11 @@ from planner_core import CORE_VERSION
 from planner_core.findings import Finding
 from planner_core.wire import Answer
 
-PROBES: Final[Mapping[str, str]] = {"zosmf": "app.zosmf.probe:probe", "dds": "app.dds.probe:probe"}
+PROBES: Final[Mapping[str, str]] = {
+    "zosmf": "app.zosmf.probe:probe",
+    "dds": "app.dds.probe:probe",
+    "gatherer": "app.gatherer.probe:probe",
+}
 """The function that checks connections of each kind, as text, because this package knows no feature."""
 UNIT_CHECK: Final = "app.zosmf.cli:verify_unit"
 """The function that verifies the unit of sizes."""

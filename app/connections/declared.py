@@ -146,8 +146,14 @@ class DdsConnection(DeclaredConnection):
     """How far back to ask for intervals after an outage. How long the server keeps them depends on its settings."""
 
 
-Connection: TypeAlias = Annotated[ZosmfConnection | DdsConnection, Field(discriminator="kind")]
-AnyConnection: TypeAlias = ZosmfConnection | DdsConnection
+class GathererConnection(DeclaredConnection):
+    """The SMF REST services of the z/OS Data Gatherer, in a server of z/OSMF of their own."""
+
+    kind: Literal["gatherer"]
+
+
+AnyConnection: TypeAlias = ZosmfConnection | DdsConnection | GathererConnection
+Connection: TypeAlias = Annotated[AnyConnection, Field(discriminator="kind")]
 NONE: Final[Mapping[str, AnyConnection]] = MappingProxyType({})
 
 
@@ -276,6 +282,6 @@ def _with_paths(connection: AnyConnection, folder: Path) -> AnyConnection:
 def _fault_of(error: ErrorDetails) -> str:
     """Return an error of pydantic with the place in the file."""
     # The kind is repeated in the place for a union; readers of the file know only its keys.
-    where = [str(part)[:40] for part in error["loc"] if part not in ("zosmf", "dds")]
+    where = [str(part)[:40] for part in error["loc"] if part not in ("zosmf", "dds", "gatherer")]
     message = error["msg"].removeprefix("Value error, ")
     return f"{'.'.join(where)}: {message[:1].lower()}{message[1:]}" if where else message

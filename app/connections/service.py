@@ -32,7 +32,7 @@ class ConnectionSummary(Answer):
     """A declared connection, without credentials."""
 
     name: str
-    kind: Annotated[str, Field(json_schema_extra={"enum": ["zosmf", "dds"]})]
+    kind: Annotated[str, Field(json_schema_extra={"enum": ["zosmf", "dds", "gatherer"]})]
     address: str
     credentials: Annotated[str, Field(description="Where the user and the password come from.")]
     certificates: Annotated[str, Field(description="The authorities that are trusted.")]

@@ -49,6 +49,7 @@ PARENTS = (
     "whatif",
     "zosmf",
     "dds",
+    "gatherer",
     "import",
     "connections",
     "scenarios",

@@ -29,12 +29,13 @@ RUN_ELSEWHERE = {
     for name in (
         "how-to/ansible", "how-to/connections", "how-to/provisioning", "how-to/smf-from-the-data-gatherer", "how-to/zosmf-policies",
         "how-to/zowe",
-        "reference/command-line/connections", "reference/command-line/dds", "reference/command-line/notices",
+        "reference/command-line/connections", "reference/command-line/dds", "reference/command-line/gatherer",
+        "reference/command-line/notices",
         "reference/command-line/zosmf",
     )
 }  # fmt: skip
 """Pages whose commands need another system. The tests in tests/deployment, tests/app/plans/test_provisioning.py,
-tests/app/zosmf, tests/app/dds and tests/app/notices run such commands with stand-ins."""
+tests/app/zosmf, tests/app/dds, tests/app/gatherer and tests/app/notices run such commands with stand-ins."""
 WITH_EXAMPLES = [
     page
     for page in PAGES

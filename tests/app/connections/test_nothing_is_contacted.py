@@ -206,6 +206,7 @@ def test_commands_contact_nothing(
         ["connections", "check", "PLEX1"],
         ["zosmf", "pull", "--connection", "PLEX1"],
         ["zosmf", "drift", "--connection", "PLEX1"],
+        ["gatherer", "fetch", "--connection", "PLEX1", "--data-set", "SYS1.SMF"],
     ):
         assert main(words) == 2
         assert "No connection is configured" in capsys.readouterr().err
