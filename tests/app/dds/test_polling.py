@@ -159,6 +159,28 @@ def test_interval_that_the_server_lacks_is_named_after_three_polls(site: Site) -
     assert site.state().behind_minutes == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer.json({"message": {"id": "GPM0600E", "description": "bad range"}, "report": []}), "GPM0600E"),
+        (Answer(500, b"EDC5129I"), "status 500: EDC5129I"),
+        (Answer(body=b"<ddsml><message>GPM0601E</message></ddsml>", content_type="text/xml"), "GPM0601E"),
+    ],
+)
+def test_interval_that_the_server_refuses_does_not_hold_up_the_others(
+    site: Site, answer: Answer, said: str
+) -> None:
+    site.poll()
+    site.server.without_data, site.server.answer_without_data = {NOON + 2 * MINUTE}, answer
+    site.poll(4)
+    for _ in range(MOST_ATTEMPTS - 1):
+        site.poll()
+    (gap,) = site.state().gaps
+    assert said in gap.reason
+    assert (gap.start_at, site.state().behind_minutes) == (NOON + 2 * MINUTE, 0)
+    assert set(site.intervals()) == minutes(NOON, 7)
+
+
 def test_intervals_older_than_the_limit_are_one_gap(site: Site) -> None:
     site.declare(backfill_hours=1)
     site.poll()
