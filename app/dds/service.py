@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
 from pydantic import Field
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 MOST_REQUESTS: Final = 30
 """Requests for missing intervals in one poll, so that a poll does not last until the next one."""
+LONGEST_S: Final = 50.0
+"""No missing interval is requested later than so many seconds after a poll began: the polls of other servers wait for it."""
 MOST_ATTEMPTS: Final = 3
 """An interval that the server does not deliver in so many polls is recorded as missing."""
 HOUR: Final = timedelta(hours=1)
@@ -208,6 +211,7 @@ class _Polling:
         self._database, self._client, self._connection = database, client, connection
         self._is_stopping = is_stopping
         self._stored = self._missing = self._requests = 0
+        self._begun = monotonic()
 
     def run(self) -> Poll:
         current = self._ask({})
@@ -248,7 +252,7 @@ class _Polling:
                 self._gap(reached, end, reason)
                 reached, attempts = end, 0
                 continue
-            if self._requests > MOST_REQUESTS:
+            if self._requests > MOST_REQUESTS or monotonic() - self._begun > LONGEST_S:
                 break
             wanted = reached + current.length
             is_last = follows_gap or attempts + 1 >= MOST_ATTEMPTS

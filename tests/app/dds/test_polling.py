@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -143,6 +144,19 @@ def test_long_outage_is_filled_by_several_polls(site: Site) -> None:
         last = site.poll()
     assert last.behind == timedelta(0)
     assert set(site.intervals()) == minutes(NOON, 104)
+
+
+def test_slow_server_does_not_make_the_polls_of_others_wait(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.poll()
+    seconds = count(0, 20)  # each look at the clock is 20 seconds after the one before
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "monotonic", lambda: next(seconds))
+        assert site.poll(30).stored == 3
+    for _ in range(2):
+        site.poll()
+    assert minutes(NOON, 33) == set(site.intervals())
 
 
 def test_interval_that_the_server_lacks_is_named_after_three_polls(site: Site) -> None:
