@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import func, select
 
+from app.connections.client import Reply
 from app.database.engine import database_of
 from app.dds import service
 from app.dds.models import DdsInterval
@@ -57,7 +57,7 @@ class _Answers:
 
     def __init__(self, structures: int, systems: int) -> None:
         self.now = BEGIN
-        self.parse_s, self.answer, self.body = 0.0, b"", b""
+        self.answer = b""
         more = [f"CFAX{number:04}" for number in range(COLUMNS_OF_AN_ANSWER - len(CFACT_COLUMNS))]
         self._columns = [*CFACT_COLUMNS, *more]
         names = ["QSG1CSQ_ADMIN", *(f"QSG1APP{number:04}" for number in range(1, structures))]
@@ -68,9 +68,9 @@ class _Answers:
         cells = {"CFAISTRU": name, "CFAITYPE": "LIST", "CFAPSYS": system, "CFAINAM": "CF01", **NUMBERS}
         return [cells.get(column, "0.0") for column in self._columns]
 
-    def get(self, path: str, *, params: object) -> _Answers:
+    def get(self, path: str, *, params: object) -> Reply:
         """Answer with the report of the last complete minute."""
-        del path, params
+        del params
         used = str(100 + self.now.minute)
         in_use = self._columns.index("CFAILEM")
         for row in self._rows:
@@ -82,15 +82,8 @@ class _Answers:
             "row": [{"col": row, "refno": number} for number, row in enumerate(self._rows, start=1)],
             "timeData": {name: at.strftime(DDS_TIME_FORMAT) for name, at in times.items()},
         }
-        self.body = self.answer = json.dumps({"message": [], "report": [report]}).encode()
-        return self
-
-    def json(self) -> Any:  # noqa: ANN401 - any JSON value
-        """Parse the answer."""
-        began = time.process_time()
-        value = json.loads(self.answer)
-        self.parse_s += time.process_time() - began
-        return value
+        self.answer = json.dumps({"message": [], "report": [report]}).encode()
+        return Reply(self.name, "GET", path, 200, "application/json", self.answer)
 
 
 def measure(*, hours: int, structures: int, systems: int) -> Polled:
@@ -103,13 +96,16 @@ def measure(*, hours: int, structures: int, systems: int) -> Polled:
         database = database_of(settings)
         database.upgrade()
         client = _Answers(structures, systems)
-        cpu_s = 0.0
+        cpu_s = parse_s = 0.0
         for minute in range(60 * hours + 1):
             client.now = BEGIN + (minute + 1) * MINUTE
             client.get("", params=None)
             made = time.process_time()
             client.get("", params=None)
             making_s = time.process_time() - made
+            began = time.process_time()
+            json.loads(client.answer)
+            parse_s += time.process_time() - began
             began = time.process_time()
             service.poll(database, settings, "RMF1", opened=client)  # type: ignore[arg-type] - the part that is used
             cpu_s += time.process_time() - began - making_s
@@ -129,7 +125,7 @@ def measure(*, hours: int, structures: int, systems: int) -> Polled:
         size = sum(each.stat().st_size for each in (work / "data").glob("cfplan.db*"))
         database.close()
         return Polled(
-            polls, intervals or 0, gaps or 0, len(uploads), 1000 * cpu_s / polls, 1000 * client.parse_s / polls,
+            polls, intervals or 0, gaps or 0, len(uploads), 1000 * cpu_s / polls, 1000 * parse_s / polls,
             len(client.answer), first.stat().st_size, size, ingest_s,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import socket
 import ssl
 import threading
@@ -26,10 +27,11 @@ from app import logs
 from app.connections.credentials import Credentials, credentials_of
 from app.connections.declared import AnyConnection
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
-from planner_core.bounds import DEEPEST
+from planner_core.bounds import is_too_deep
 
 REPEATABLE: Final = frozenset({429, 502, 503, 504})
 """Statuses after which a request that only reads is repeated: the server asks for it, or a proxy did not reach it."""
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _SHOWN: Final = 200
 _FIRST_ERROR: Final = 400
 _FIRST_REDIRECT: Final = 300
@@ -61,7 +63,7 @@ class Reply:
         try:
             found = json.loads(self.body, parse_constant=_refused, parse_float=_finite)
             # Half of a surrogate pair could be neither stored nor sent back.
-            if b"\\u" in self.body:
+            if _SURROGATE.search(self.body):
                 json.dumps(found, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             raise ConnectionFailed(
@@ -70,7 +72,7 @@ class Reply:
                 "Check that the address is that of the service itself and not of a proxy or a sign-in page.",
                 status=self.status, is_uncertain=self.method != "GET",
             ) from None  # fmt: skip
-        if _depth(found) > DEEPEST:
+        if is_too_deep(found):
             raise ConnectionFailed(
                 self.connection, self.method, self.path, "The JSON of the answer is nested too deeply.",
                 "Check the address of the connection.", status=self.status,
@@ -366,14 +368,3 @@ def _refused(constant: str) -> float:
 def _finite(text: str) -> float:
     found = float(text)
     return found if math.isfinite(found) else _refused(text)
-
-
-def _depth(value: object) -> int:
-    """Return how deeply a JSON value is nested, without recursion."""
-    deepest, waiting = 0, [(value, 1)]
-    while waiting:
-        each, depth = waiting.pop()
-        deepest = max(deepest, depth)
-        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
-        waiting += [(member, depth + 1) for member in inner]
-    return deepest

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from app import logs
@@ -108,9 +109,9 @@ def read_report(answer: object) -> CfactReport | None:
     if needed:
         message = f"the report of the data server has no column {', '.join(needed)}; it has {', '.join(columns[:6]) or 'none'}"
         raise AnswerUnusable(message)
-    if any(DDS_NO_DATA_ROW in map(_text, _list(row, "col")) for row in _list(report, "row")):
+    rows = _rows(report, columns)
+    if rows is None:
         return None
-    rows = list(_rows(report, columns))
     kept = {
         "report": [
             {
@@ -128,20 +129,24 @@ def read_report(answer: object) -> CfactReport | None:
     return CfactReport(start, end, offset, text, len(names), unknown)
 
 
-def _rows(report: Mapping[str, Any], columns: list[str]) -> Iterator[list[str]]:
-    """Yield the cells of list structures, in the columns that are read; MQ uses no others."""
+def _rows(report: Mapping[str, Any], columns: list[str]) -> list[list[str]] | None:
+    """Return the cells of list structures, in the columns that are read; MQ uses no others. None if there is no data."""
     at_type = columns.index(_TYPE)
+    chosen = itemgetter(*(place for place, column in enumerate(columns) if column in CFACT_COLUMNS))
+    found = []
     for number, row in enumerate(_list(report, "row"), start=1):
         cells = row.get("col") if isinstance(row, dict) else None
+        if isinstance(cells, list) and DDS_NO_DATA_ROW in cells:
+            return None
         if not isinstance(cells, list) or len(cells) != len(columns):
             message = (
                 f"row {number} of the report of the data server does not have its {len(columns)} columns"
             )
             raise AnswerUnusable(message)
         if "LIST" in _text(cells[at_type]).upper():
-            yield [
-                _text(cell) for cell, column in zip(cells, columns, strict=True) if column in CFACT_COLUMNS
-            ]
+            # A report has some hundred thousand cells, and nearly all of them are text.
+            found.append([cell if type(cell) is str else _text(cell) for cell in chosen(cells)])
+    return found
 
 
 def _check_messages(found: object) -> dict[str, str]:

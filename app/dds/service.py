@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
 
 from pydantic import Field
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import logs
 from app.actor import ActorKind, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.clock import utc_now
 from app.connections.declared import AnyConnection, DdsConnection, connection_named, read_connections
 from app.connections.errors import ConnectionFailed, ConnectionUnknown
+from app.connections.models import LONGEST_SENTENCE
 from app.connections.uses import record_use
 from app.database.engine import Database
 from app.dds import repository
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 MOST_REQUESTS: Final = 30
 """Requests for missing intervals in one poll, so that a poll does not last until the next one."""
+LONGEST_S: Final = 50.0
+"""No missing interval is requested later than so many seconds after a poll began: the polls of other servers wait for it."""
 MOST_ATTEMPTS: Final = 3
 """An interval that the server does not deliver in so many polls is recorded as missing."""
 HOUR: Final = timedelta(hours=1)
@@ -49,6 +54,8 @@ KEPT_GAPS: Final = timedelta(days=90)
 _HOUR_OF_CLOCKS: Final = timedelta(hours=1)
 """By how much local time changes when daylight saving time begins or ends."""
 UNAUTHORIZED: Final = 401
+_REFUSALS: Final = frozenset({400, 404, 500})
+"""Statuses of an answer to a request for an interval that are treated as a missing interval; others end the poll."""
 NOT_AGAIN: Final = (
     "The service does not poll this connection again until its user or password is changed, because z/OS may revoke a user "
     "after several wrong passwords."
@@ -204,6 +211,7 @@ class _Polling:
         self._database, self._client, self._connection = database, client, connection
         self._is_stopping = is_stopping
         self._stored = self._missing = self._requests = 0
+        self._begun = monotonic()
 
     def run(self) -> Poll:
         current = self._ask({})
@@ -244,13 +252,20 @@ class _Polling:
                 self._gap(reached, end, reason)
                 reached, attempts = end, 0
                 continue
-            if self._requests > MOST_REQUESTS:
+            if self._requests > MOST_REQUESTS or monotonic() - self._begun > LONGEST_S:
                 break
             wanted = reached + current.length
             is_last = follows_gap or attempts + 1 >= MOST_ATTEMPTS
-            found = self._asked(reached, wanted, offset)
-            if not _fills(found, reached, wanted, following) and is_last and not follows_gap:
-                found = self._asked_in_other_time(reached, wanted, offset)
+            found, reason = None, _NO_DATA
+            try:
+                found = self._asked(reached, wanted, offset)
+                if not _fills(found, reached, wanted, following) and is_last and not follows_gap:
+                    found = self._asked_in_other_time(reached, wanted, offset)
+            except (AnswerUnusable, ConnectionFailed) as error:
+                if isinstance(error, ConnectionFailed) and error.status not in _REFUSALS:
+                    raise
+                # The current report was answered: an interval that the server refuses must not hold up all others.
+                reason = _reason_of(error)
             if _fills(found, reached, wanted, following):
                 if found.start > reached:
                     self._gap(reached, found.start, _NO_DATA)
@@ -263,7 +278,7 @@ class _Polling:
                 self._reach(reached, attempts + 1)
                 break
             # What follows a gap is probably missing too: waiting three polls for each interval would last for days.
-            self._gap(reached, wanted, _NO_DATA)
+            self._gap(reached, wanted, reason)
             reached, attempts, follows_gap = wanted, 0, True
         behind = max(current.start - reached, timedelta(0))
         return Poll(
@@ -347,6 +362,10 @@ class _Polling:
         poller = repository.poller(session, self._client.name)
         if poller is not None and reached >= poller.reached:
             poller.reached, poller.attempts = reached, attempts
+
+
+def _reason_of(error: Exception) -> str:
+    return logs.printable(logs.without_secrets(f"the server refuses it: {error}"))[:LONGEST_SENTENCE]
 
 
 def _fills(

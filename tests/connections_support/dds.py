@@ -49,6 +49,8 @@ class DataServer(StandIn):
         self.offset_before = offset + timedelta(hours=1)
         self.without_data: set[datetime] = set()
         """Starts of minutes of which the server has no data."""
+        self.answer_without_data: Answer | None = None
+        """Its answer for these minutes, if it is not the message that there is no data."""
         self.refuses_times_left_out = False
         """Whether the server has no data for local times that were left out when clocks were set forward."""
 
@@ -72,6 +74,8 @@ class DataServer(StandIn):
         start, end = (each - (self.offset_before if is_before else self.offset) for each in local)
         is_left_out = self.changed_at is not None and not is_before and start < self.changed_at
         if start in self.without_data or (is_left_out and self.refuses_times_left_out):
+            if self.answer_without_data is not None:
+                return self.answer_without_data
             said = {"id": "GPM0507I", "severity": 1, "description": "No valid data."}
             return Answer.json({"report": [{"message": said, "metric": {"id": "CFACT"}}]})
         return Answer.json(self.report(start, end))

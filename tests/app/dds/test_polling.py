@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -145,6 +146,19 @@ def test_long_outage_is_filled_by_several_polls(site: Site) -> None:
     assert set(site.intervals()) == minutes(NOON, 104)
 
 
+def test_slow_server_does_not_make_the_polls_of_others_wait(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.poll()
+    seconds = count(0, 20)  # each look at the clock is 20 seconds after the one before
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "monotonic", lambda: next(seconds))
+        assert site.poll(30).stored == 3
+    for _ in range(2):
+        site.poll()
+    assert minutes(NOON, 33) == set(site.intervals())
+
+
 def test_interval_that_the_server_lacks_is_named_after_three_polls(site: Site) -> None:
     site.poll()
     site.server.without_data = {NOON + 2 * MINUTE}
@@ -157,6 +171,28 @@ def test_interval_that_the_server_lacks_is_named_after_three_polls(site: Site) -
     assert gap.reason == "the server delivered no data for it"
     assert set(site.intervals()) == minutes(NOON, 7)
     assert site.state().behind_minutes == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer.json({"message": {"id": "GPM0600E", "description": "bad range"}, "report": []}), "GPM0600E"),
+        (Answer(500, b"EDC5129I"), "status 500: EDC5129I"),
+        (Answer(body=b"<ddsml><message>GPM0601E</message></ddsml>", content_type="text/xml"), "GPM0601E"),
+    ],
+)
+def test_interval_that_the_server_refuses_does_not_hold_up_the_others(
+    site: Site, answer: Answer, said: str
+) -> None:
+    site.poll()
+    site.server.without_data, site.server.answer_without_data = {NOON + 2 * MINUTE}, answer
+    site.poll(4)
+    for _ in range(MOST_ATTEMPTS - 1):
+        site.poll()
+    (gap,) = site.state().gaps
+    assert said in gap.reason
+    assert (gap.start_at, site.state().behind_minutes) == (NOON + 2 * MINUTE, 0)
+    assert set(site.intervals()) == minutes(NOON, 7)
 
 
 def test_intervals_older_than_the_limit_are_one_gap(site: Site) -> None:

@@ -49,6 +49,8 @@ def structure(stand_in: ZosmfStandIn, policy: str, name: str) -> dict[str, Any]:
 def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
+    requests_before = len(stand_in.requests)
+    entries_before = len(audit_entries(capsys))
     code, out, err = run(capsys, *PLAN)
     assert code == 0
     assert "STRUCTURE SQ03APPLICATION1: SIZE(524288) -> SIZE(838656)" in out
@@ -81,6 +83,19 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     assert (code, stand_in.active) == (0, "CFRM03")
     assert run(capsys, *DRIFT, "--plan", "SQ03")[0] == 0
     assert run(capsys, *PLAN)[1] == "The policy CFRM03 already has all values of the plan SQ03.\n"
+    # The audit trail has each call, each change before it was sent, and each state of both policies.
+    entries = audit_entries(capsys)[entries_before:]
+    called = [each["details"] for each in entries if each["action"] == "connection.called"]
+    assert [f"{each['method']} {each['path']}" for each in called] == stand_in.lines[requests_before:]
+    sent = [each["details"]["path"] for each in entries if each["action"] == "connection.change-sent"]
+    assert sent == [POLICIES, f"{POLICIES}/activation/CFRM02", POLICIES, f"{POLICIES}/activation/CFRM03"]
+    states = [each["details"] for each in entries if each["action"] == "connection.policy-state"]
+    assert [each["state"] for each in states] == [
+        # The second command for CFRM02 reads it back once more before it activates it.
+        "sending", "created", "verified", "verified", "activating", "activated",
+        "sending", "created", "verified", "activating", "activated",
+    ]  # fmt: skip
+    assert PASSWORD not in json.dumps(entries)
 
 
 def test_members_that_the_documentation_does_not_name_are_kept(
