@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,11 +68,9 @@ def document(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
 
 @dataclass
 class Site:
-    """A folder with the playbook and the plan, the service, and the file that is the sysplex."""
+    """A folder with the plan, and the file that is the sysplex."""
 
     folder: Path
-    url: str
-    variables: dict[str, Any] = field(default_factory=dict)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -85,57 +83,119 @@ class Site:
     def plan(self, made: dict[str, Any]) -> None:
         (self.folder / "plan.json").write_text(json.dumps(made), encoding="utf-8")
 
-    def run(self, *arguments: str, **variables: Any) -> Played:  # noqa: ANN401
-        given = {
-            "cfplan_structures_url": self.url,
+    def variables(self, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return the variables of the role."""
+        return {
             "cfplan_structures_token": SECRET,
             "cfplan_structures_document": str(self.folder / "plan.json"),
             "cfplan_structures_plan": "",
             "cfplan_structures_backup_file": "",
-            "cfplan_structures_policy": "PROD$2",
+            "cfplan_structures_backup_data_set": "",
+            "cfplan_structures_policy": NEW,
+            "cfplan_structures_activate": "",
+            "cfplan_structures_reallocate": False,
+            "cfplan_structures_accept_unknown_times": False,
             "cfplan_structures_job_card": ["//CFRMPOL  JOB (ACCT),'CFRM POLICY',CLASS=A,MSGCLASS=H,", "//             NOTIFY=&SYSUID"],
             "cfplan_structures_rebuild_check_seconds": 0,
             "cfplan_structures_accepted_findings": ["POLICY_REMARK_SWALLOWS"],
-            **variables,
+            **changes,
         }  # fmt: skip
-        (self.folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
-        (self.folder / "variables.json").write_text(json.dumps(given), encoding="utf-8")
-        environment = {
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-            "HOME": str(self.folder), "LC_ALL": "C.UTF-8", "no_proxy": "*", "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_ROLES_PATH": str(ROLE.parent), "ANSIBLE_COLLECTIONS_PATH": str(HERE / "collections"),
-            "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_HOME": str(self.folder / "ansible"),
-            "ANSIBLE_REMOTE_TMP": str(self.folder / "remote"), "CFPLAN_TEST_SYSPLEX": str(self.folder / "sysplex.json"),
-            "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",
-        }  # fmt: skip
-        assert PLAYBOOK is not None
-        inventory = f"zos ansible_connection=local ansible_python_interpreter={sys.executable},"
-        (self.folder / "hosts.ini").write_text(inventory.rstrip(",") + "\n", encoding="utf-8")
-        ran = subprocess.run(
-            [PLAYBOOK, "-i", "hosts.ini", "-e", "@variables.json", *arguments, "play.yml"],
-            cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=600,
-        )  # fmt: skip
-        return Played(ran.returncode, ran.stdout, ran.stderr)
+
+
+def make_site(folder: Path) -> Site:
+    folder.mkdir()
+    structures = {
+        "SQ03APPLICATION1": {"SIZE": "524288", "INITSIZE": "262144"},
+        "DSNDB0P_LOCK1": {"SIZE": "262144", "INITSIZE": "131072"},
+    }
+    state = {
+        "active": "PROD01", "started": "11/02/2026 10:00:00", "updated": "11/02/2026 09:15:02",
+        "policies": {"OLD": ACTIVE, "PROD01": ACTIVE}, "structures": structures, "jobs": [], "commands": [], "defined": [],
+        "data_sets": {}, "exceptions": [], "fails": False, "altered": {},
+        "pending_text": " POLICY CHANGE PENDING - CHANGE", "status_text": " STATUS: ALLOCATED",
+    }  # fmt: skip
+    (folder / "sysplex.json").write_text(json.dumps(state), encoding="utf-8")
+    made = Site(folder)
+    made.plan(document())
+    return made
 
 
 @dataclass
 class Played:
-    """The result of a playbook."""
+    """The result of a playbook on one host."""
 
-    code: int
+    site: Site
     out: str
-    err: str
+    results: list[dict[str, Any]]
+
+    @property
+    def failed(self) -> bool:
+        return any(each["failed"] for each in self.results)
 
     @property
     def changed(self) -> int:
-        found = re.search(r"\bchanged=([0-9]+)", self.out)
-        assert found, self.out + self.err
-        return int(found.group(1))
+        return sum(each["changed"] for each in self.results)
 
     @property
     def text(self) -> str:
-        return " ".join((self.out + self.err).split())
+        return " ".join(" ".join(each["text"] for each in self.results).split())
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self.site.state
+
+
+def play(
+    folder: Path, url: str, cases: dict[str, tuple[Site, dict[str, Any]]], *arguments: str
+) -> dict[str, Played]:
+    """Play the documented playbook once, with a host for each case; return the result of each.
+
+    One run of Ansible for all costs less than one for each case. A variable that wins over those in the playbook takes
+    the value of the host.
+    """
+    folder.mkdir(exist_ok=True)
+    given = {name: site.variables(**changes) for name, (site, changes) in cases.items()}
+    names = dict.fromkeys(name for each in given.values() for name in each)
+    hosts = {
+        name: {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "case": each,
+            "cfplan_test_sysplex": str(cases[name][0].folder / "sysplex.json"),
+        }
+        for name, each in given.items()
+    }
+    extra = {"cfplan_structures_url": url, **{name: f"{{{{ case.{name} }}}}" for name in names}}
+    (folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
+    (folder / "variables.json").write_text(json.dumps(extra), encoding="utf-8")
+    (folder / "hosts.json").write_text(json.dumps({"zos": {"hosts": hosts}}), encoding="utf-8")
+    # Ansible looks a thousand times a second whether a task has ended, unless it is told otherwise.
+    (folder / "ansible.cfg").write_text("[defaults]\ninternal_poll_interval = 0.02\n", encoding="utf-8")
+    (folder / "results.jsonl").write_text("", encoding="utf-8")
+    environment = {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "HOME": str(folder), "LC_ALL": "C.UTF-8", "no_proxy": "*", "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_ROLES_PATH": str(ROLE.parent), "ANSIBLE_COLLECTIONS_PATH": str(HERE / "collections"),
+        "ANSIBLE_PIPELINING": "1", "ANSIBLE_FORKS": "2", "ANSIBLE_HOME": str(folder / "ansible"),
+        "ANSIBLE_REMOTE_TMP": str(folder / "remote"), "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",
+        "ANSIBLE_INVENTORY_ENABLED": "yaml", "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callbacks"),
+        "ANSIBLE_CALLBACKS_ENABLED": "cfplan_results", "CFPLAN_TEST_RESULTS": str(folder / "results.jsonl"),
+    }  # fmt: skip
+    assert PLAYBOOK is not None
+    ran = subprocess.run(
+        [PLAYBOOK, "-i", "hosts.json", "-e", "@variables.json", *arguments, "play.yml"],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    out = ran.stdout + ran.stderr
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {each["host"] for each in lines} == set(cases), out
+    assert SECRET not in out + json.dumps(lines)
+    found = {
+        name: Played(site, out, [each for each in lines if each["host"] == name])
+        for name, (site, _) in cases.items()
+    }
+    assert (ran.returncode != 0) == any(each.failed for each in found.values()), out
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -146,26 +206,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def site(tmp_path: Path, service: str) -> Site:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    structures = {
-        "SQ03APPLICATION1": {"SIZE": "524288", "INITSIZE": "262144"},
-        "DSNDB0P_LOCK1": {"SIZE": "262144", "INITSIZE": "131072"},
-    }
-    state = {
-        "active": "PROD01", "started": "11/02/2026 10:00:00", "updated": "11/02/2026 09:15:02",
-        "policies": {"OLD": ACTIVE, "PROD01": ACTIVE}, "structures": structures, "jobs": [], "commands": [], "defined": [],
-        "data_sets": {}, "exceptions": [], "fails": False,
-        "pending_text": " POLICY CHANGE PENDING - CHANGE", "status_text": " STATUS: ALLOCATED",
-    }  # fmt: skip
-    (folder / "sysplex.json").write_text(json.dumps(state), encoding="utf-8")
-    made = Site(folder, service)
-    made.plan(document())
-    return made
+def site(tmp_path: Path) -> Site:
+    return make_site(tmp_path / "work")
 
 
-ALL = {"cfplan_structures_activate": "PROD$2", "cfplan_structures_reallocate": True}
+NEW = "P$#@_2"
+ALL = {"cfplan_structures_activate": NEW, "cfplan_structures_reallocate": True}
 STORED = {**ALL, "cfplan_structures_plan": "SQ03"}
 
 
@@ -177,52 +223,56 @@ def setxcf(state: dict[str, Any]) -> list[str]:
     return [command for command in state["commands"] if command.startswith("SETXCF")]
 
 
-def test_second_run_changes_nothing(site: Site) -> None:
+def test_second_run_changes_nothing(site: Site, service: str, tmp_path: Path) -> None:
     """One role, three runs: define, then activate and reallocate, then nothing."""
-    backup = {
-        "cfplan_structures_backup_file": str(site.folder / "before.txt"),
-        "cfplan_structures_backup_data_set": "SYS1.CFRM.BACKUP",
-    }
-    first = site.run("-vvv", **backup)
-    assert first.code == 0, first.out + first.err
-    assert SECRET not in first.out + first.err
+
+    def run(*arguments: str, **variables: Any) -> Played:  # noqa: ANN401
+        played = play(tmp_path / "play", service, {"SYSA": (site, variables)}, *arguments)["SYSA"]
+        assert not played.failed, played.out
+        return played
+
+    run(
+        "-vvv",
+        cfplan_structures_backup_file=str(site.folder / "before.txt"),
+        cfplan_structures_backup_data_set="SYS1.CFRM.BACKUP",
+    )
     state = site.state
     # By default the policy is defined, and neither activated nor reallocated.
-    assert (state["active"], state["defined"], setxcf(state)) == ("PROD01", ["PROD$2"], [])
+    assert (state["active"], state["defined"], setxcf(state)) == ("PROD01", [NEW], [])
     for each in evaluate(read_object(document())).structures:
-        assert f"NAME({each.cfrm_name})" in state["policies"]["PROD$2"]
-        assert str(each.sizes.size_bytes // 1024) in state["policies"]["PROD$2"]
-    assert "DSNDB0P_LOCK1" in state["policies"]["PROD$2"]
+        assert f"NAME({each.cfrm_name})" in state["policies"][NEW]
+        assert str(each.sizes.size_bytes // 1024) in state["policies"][NEW]
+    assert "DSNDB0P_LOCK1" in state["policies"][NEW]
     assert state["policies"]["PROD01"] == ACTIVE, "the policy that was active can be started again"
     report = (site.folder / "before.txt").read_text(encoding="utf-8")
     assert "POLICY NAME(PROD01" in report
-    assert "PROD$2" not in report
+    assert NEW not in report
     assert state["data_sets"] == {"SYS1.CFRM.BACKUP": report}
+    assert len(state["jobs"]) == 3  # the list, the definition, and the list with the new policy
 
-    second = site.run(**STORED)
-    assert second.code == 0, second.out + second.err
+    second = run(**STORED)
     assert second.changed == 3  # the stored plan, the activation, the reallocation
     state = site.state
-    assert (state["active"], state["defined"]) == ("PROD$2", ["PROD$2"])
+    assert (state["active"], state["defined"]) == (NEW, [NEW])
     commands = state["commands"]
-    assert setxcf(state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2", "SETXCF START,REALLOCATE"]
+    assert setxcf(state) == [f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={NEW}", "SETXCF START,REALLOCATE"]
     assert commands.index("D XCF,REALLOCATE,TEST") == commands.index("SETXCF START,REALLOCATE") - 1
 
-    third = site.run(**STORED)
-    assert third.code == 0, third.out + third.err
+    third = run(**STORED)
     assert third.changed == 0
     after = site.state
     assert {key: after[key] for key in STATE} == {key: state[key] for key in STATE}
     assert setxcf(after) == setxcf(state)
 
 
-def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
+def test_check_mode_changes_nothing_and_predicts_the_change(site: Site, service: str, tmp_path: Path) -> None:
     before = site.state
-    played = site.run("--check", **STORED, cfplan_structures_backup_file=str(site.folder / "before.txt"))
-    assert played.code == 0, played.out + played.err
+    variables = {**STORED, "cfplan_structures_backup_file": str(site.folder / "before.txt")}
+    played = play(tmp_path / "play", service, {"SYSA": (site, variables)}, "--check")["SYSA"]
+    assert not played.failed, played.out
     assert played.changed == 2
-    assert "PROD$2 would be defined" in played.text
-    assert "PROD$2 would be activated instead of PROD01" in played.text
+    assert f"{NEW} would be defined" in played.text
+    assert f"{NEW} would be activated instead of PROD01" in played.text
     assert re.search(
         r"\+ +(?:STRUCTURE NAME\(SQ03APPLICATION1\) )?SIZE\(838656\)|\+.*SIZE\(838656\)", played.out
     )
@@ -232,91 +282,134 @@ def test_check_mode_changes_nothing_and_predicts_the_change(site: Site) -> None:
     assert not (site.folder / "before.txt").exists()
 
 
-@pytest.mark.soak
-def test_policy_of_the_new_name_with_other_statements_is_kept(site: Site) -> None:
-    site.set(policies={**site.state["policies"], "PROD$2": ACTIVE})
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "There is a policy PROD$2 with other statements" in stopped.text
-    assert (site.state["defined"], setxcf(site.state)) == ([], [])
+# ---- cases that stop -------------------------------------------------------------------------------------------------
 
 
-def test_refused_plan_stops_before_anything_is_sent_to_zos(site: Site) -> None:
-    site.plan(
-        {**document(), "acknowledged": [], "structures": [{**document()["structures"][0], "recover": False}]}
+def refused_plan() -> dict[str, Any]:
+    made = document()
+    return {**made, "acknowledged": [], "structures": [{**made["structures"][0], "recover": False}]}
+
+
+OTHER_POLICIES = {"OLD": ACTIVE, "PROD01": ACTIVE, NEW: ACTIVE}
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "another_policy_of_the_name": ({"policies": OTHER_POLICIES}, ALL),
+    "refused_plan": ({}, ALL),
+    "error_in_the_active_policy": ({"policies": {"PROD01": ACTIVE.replace("INITSIZE(131072)", "INITSIZE(999999)")}}, ALL),
+    "failed_job": ({"fails": True}, ALL),
+    "unknown_wording": ({"pending_text": " NEW SIZES WAIT FOR A REBUILD"}, ALL),
+    "unknown_display": ({"status_text": " IN USE", "updated": "yesterday"}, {**ALL, "cfplan_structures_accept_unknown_times": True}),
+    "unreadable_times": ({"updated": "yesterday"}, ALL),
+    "exceptions": ({"exceptions": ["SQ03APPLICATION1"]}, ALL),
+    "other_name_to_activate": ({}, {"cfplan_structures_activate": "PROD03"}),
+    "active_name": ({}, {"cfplan_structures_policy": "PROD01"}),
+    "name_of_national_characters": ({}, {"cfplan_structures_policy": "$PROD"}),
+    "altered_size": ({"altered": {"SIZE(838656)": "SIZE(838912)"}}, ALL),
+    "lost_keyword_of_another_product": ({"altered": {"INITSIZE(131072)": ""}}, ALL),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def stopped(service: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played]:
+    """Return the results of all cases, from one run."""
+    folder = tmp_path_factory.mktemp("cases")
+    sites = {name: make_site(folder / name) for name in CASES}
+    for name, (changes, _) in CASES.items():
+        sites[name].set(**changes)
+    sites["refused_plan"].plan(refused_plan())
+    found = play(folder / "play", service, {name: (sites[name], CASES[name][1]) for name in CASES})
+    assert [name for name, each in found.items() if not each.failed] == []
+    return found
+
+
+def test_policy_of_the_new_name_with_other_statements_is_kept(stopped: dict[str, Played]) -> None:
+    case = stopped["another_policy_of_the_name"]
+    assert f"There is a policy {NEW} with other statements" in case.text
+    assert (case.state["defined"], setxcf(case.state)) == ([], [])
+
+
+def test_refused_plan_stops_before_anything_is_sent_to_zos(stopped: dict[str, Played]) -> None:
+    case = stopped["refused_plan"]
+    assert "PERSISTENT_NEEDS_RECOVER" in case.text
+    assert (case.state["commands"], case.state["jobs"]) == ([], [])
+
+
+def test_error_in_the_active_policy_stops_before_the_merge(stopped: dict[str, Played]) -> None:
+    case = stopped["error_in_the_active_policy"]
+    assert "Policy PROD01 has errors" in case.text
+    assert "DSNDB0P_LOCK1" in case.text
+    assert case.state["defined"] == []
+
+
+def test_failed_job_stops_before_the_activation(stopped: dict[str, Played]) -> None:
+    case = stopped["failed_job"]
+    assert "did not end with return code 0: CC 0012" in case.text
+    assert "THE COUPLE DATA SET IS NOT AVAILABLE" in case.text
+    assert setxcf(case.state) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "difference"),
+    [
+        ("altered_size", "STRUCTURE SQ03APPLICATION1 has SIZE(838912K) instead of SIZE(838656K)"),
+        ("lost_keyword_of_another_product", "STRUCTURE DSNDB0P_LOCK1 has nothing instead of INITSIZE(131072K)"),
+    ],
+)  # fmt: skip
+def test_policy_that_is_read_back_with_another_value_is_not_activated(
+    stopped: dict[str, Played], name: str, difference: str
+) -> None:
+    case = stopped[name]
+    assert (
+        f"Policy {NEW} was read back, and is not as it was defined: {difference}. It was not activated."
+        in case.text
     )
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "PERSISTENT_NEEDS_RECOVER" in stopped.text
-    assert (site.state["commands"], site.state["jobs"]) == ([], [])
+    assert (case.state["defined"], setxcf(case.state)) == ([NEW], [])
 
 
-def test_error_in_the_active_policy_stops_before_the_merge(site: Site) -> None:
-    site.set(policies={"PROD01": ACTIVE.replace("INITSIZE(131072)", "INITSIZE(999999)")})
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "Policy PROD01 has errors" in stopped.text
-    assert "DSNDB0P_LOCK1" in stopped.text
-    assert site.state["defined"] == []
+def test_unknown_wording_of_a_pending_change_stops_before_reallocate(stopped: dict[str, Played]) -> None:
+    case = stopped["unknown_wording"]
+    assert "It is not known whether a policy change is pending for SQ03APPLICATION1" in case.text
+    assert f"Policy {NEW} is active. REALLOCATE was not issued." in case.text
+    assert setxcf(case.state) == [f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={NEW}"]
 
 
-def test_failed_job_stops_before_the_activation(site: Site) -> None:
-    site.set(fails=True)
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "did not end with return code 0: CC 0012" in stopped.text
-    assert "THE COUPLE DATA SET IS NOT AVAILABLE" in stopped.text
-    assert setxcf(site.state) == []
-
-
-def test_unknown_wording_of_a_pending_change_stops_before_reallocate(site: Site) -> None:
-    site.set(pending_text=" NEW SIZES WAIT FOR A REBUILD")
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "It is not known whether a policy change is pending for SQ03APPLICATION1" in stopped.text
-    assert "Policy PROD$2 is active. REALLOCATE was not issued." in stopped.text
-    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2"]
-
-
-def test_display_of_unknown_form_stops_before_the_activation(site: Site) -> None:
+def test_display_of_unknown_form_stops_before_the_activation(stopped: dict[str, Played]) -> None:
     """The variable accepts unknown times, and nothing else."""
-    site.set(status_text=" IN USE", updated="yesterday")
-    stopped = site.run(**ALL, cfplan_structures_accept_unknown_times=True)
-    assert stopped.code != 0
-    assert "does not know the form of D XCF,STR for SQ03APPLICATION1" in stopped.text
-    assert "The policy was not activated." in stopped.text
-    assert (site.state["defined"], setxcf(site.state)) == (["PROD$2"], [])
+    case = stopped["unknown_display"]
+    assert "does not know the form of D XCF,STR for SQ03APPLICATION1" in case.text
+    assert "The policy was not activated." in case.text
+    assert (case.state["defined"], setxcf(case.state)) == ([NEW], [])
 
 
-def test_unreadable_times_of_the_active_policy_stop_before_the_job(site: Site) -> None:
-    site.set(updated="yesterday")
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "has no STARTED and LAST UPDATED that the role can read" in stopped.text
-    assert (site.state["jobs"], setxcf(site.state)) == ([], [])
+def test_unreadable_times_of_the_active_policy_stop_before_the_job(stopped: dict[str, Played]) -> None:
+    case = stopped["unreadable_times"]
+    assert "has no STARTED and LAST UPDATED that the role can read" in case.text
+    assert (case.state["jobs"], setxcf(case.state)) == ([], [])
 
 
-def test_exceptions_of_the_test_stop_before_reallocate(site: Site) -> None:
-    site.set(exceptions=["SQ03APPLICATION1"])
-    stopped = site.run(**ALL)
-    assert stopped.code != 0
-    assert "D XCF,REALLOCATE,TEST reports errors or exceptions for SQ03APPLICATION1" in stopped.text
-    assert setxcf(site.state) == ["SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD$2"]
+def test_exceptions_of_the_test_stop_before_reallocate(stopped: dict[str, Played]) -> None:
+    case = stopped["exceptions"]
+    assert "D XCF,REALLOCATE,TEST reports errors or exceptions for SQ03APPLICATION1" in case.text
+    assert setxcf(case.state) == [f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={NEW}"]
 
 
-def test_activation_of_another_policy_is_refused(site: Site) -> None:
-    stopped = site.run(cfplan_structures_activate="PROD03")
-    assert stopped.code != 0
-    assert "cfplan_structures_activate must be empty or repeat it" in stopped.text
-    assert site.state["commands"] == []
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("other_name_to_activate", "cfplan_structures_activate must be empty or repeat it"),
+        ("name_of_national_characters", "1 to 8 characters A-Z 0-9 $ # @ _, starting with a letter"),
+    ],
+)
+def test_unusable_names_are_refused_before_anything_is_sent(
+    stopped: dict[str, Played], name: str, message: str
+) -> None:
+    assert message in stopped[name].text
+    assert stopped[name].state["commands"] == []
 
 
-@pytest.mark.soak
-def test_active_policy_is_never_redefined(site: Site) -> None:
-    stopped = site.run(cfplan_structures_policy="PROD01")
-    assert stopped.code != 0
-    assert "PROD01 is the active policy" in stopped.text
-    assert site.state["defined"] == []
+def test_active_policy_is_never_redefined(stopped: dict[str, Played]) -> None:
+    case = stopped["active_name"]
+    assert "PROD01 is the active policy" in case.text
+    assert case.state["defined"] == []
 
 
 # ---- variables and filters -----------------------------------------------------------------------------------------
@@ -400,6 +493,31 @@ def test_other_statements_are_compared_in_one_notation(filters: ModuleType) -> N
     two = " STRUCTURE NAME(MINE) SIZE(2)\n STRUCTURE NAME(A)\n  SIZE(1)\n  PREFLIST(C1,C2)\n CF NAME(C1)\n"
     assert filters.other_statements(one, ["MINE"]) == filters.other_statements(two, ["MINE"])
     assert filters.other_statements(one, []) != filters.other_statements(two, [])
+
+
+def test_values_are_compared_in_one_notation(filters: ModuleType) -> None:
+    defined = " CF NAME(C1) PARTITION(0F)\n STRUCTURE NAME(A) SIZE(1G) INITSIZE(512M)\n  PREFLIST(C1,\n C2) DUPLEX(ENABLED)\n"
+    same = " STRUCTURE NAME( A ) INITSIZE(524288)\n SIZE(1048576) PREFLIST(C1,C2) DUPLEX(ENABLED) /* x */ FULLTHRESHOLD(080)\n CF NAME(C1) PARTITION(F)\n"
+    assert filters.policy_differences(defined, same) == []
+    assert filters.policy_differences(defined, same.replace("ENABLED", "ALLOWED").replace("080", "85")) == [
+        "STRUCTURE A has DUPLEX(ALLOWED) instead of DUPLEX(ENABLED)",
+        "STRUCTURE A has FULLTHRESHOLD(85) instead of nothing",
+    ]
+    assert filters.policy_differences(
+        defined, " CF NAME(C1) PARTITION(0F)\n STRUCTURE NAME(B) SIZE(1)\n"
+    ) == [
+        "STRUCTURE A is missing",
+        "STRUCTURE B was not defined",
+    ]
+    # A report may state INITSIZE where the input did not.
+    assert (
+        filters.policy_differences(
+            " STRUCTURE NAME(A) SIZE(1M)\n", " STRUCTURE NAME(A) SIZE(1024) INITSIZE(1024)\n"
+        )
+        == []
+    )
+    with pytest.raises(ValueError, match="has STRUCTURE A twice"):
+        filters.policy_differences(defined, same + same)
 
 
 def test_active_policy_that_changed_after_its_start_is_reported(filters: ModuleType) -> None:

@@ -25,6 +25,17 @@ _MESSAGE = re.compile(r"[\s0-]*IXC[0-9]{3,4}[A-Z]\b")
 _REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STATEMENT = re.compile(r"\b(?:CF|STRUCTURE)\s+NAME\(")
 _NAME = re.compile(r"STRUCTURE\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
+_WHOLE_NAME = re.compile(r"(CF|STRUCTURE)\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
+_KEYWORD = re.compile(r"\b([A-Z]+)\s*\(([^()]*)\)")
+_SIZE = re.compile(r"0*([0-9]+)([KMGT]?)")
+_SIZES = frozenset({"SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE"})
+_KIB = {"": 1, "K": 1, "M": 1024, "G": 1024**2, "T": 1024**3}
+_SMALL = re.compile(r"[0-9]{1,3}")
+_HEXADECIMAL = frozenset({"PARTITION", "SIDE", "CPCID"})
+_DEFAULTS = {
+    "ALLOWAUTOALT": "NO", "FULLTHRESHOLD": "80", "DUPLEX": "DISABLED", "ENFORCEORDER": "NO", "ALLOWREALLOCATE": "YES", "ENCRYPT": "NO",
+}  # fmt: skip
+"""z/OS MVS Setting Up a Sysplex, CFRM parameters for administrative data utility: a report may state them although the input did not."""
 _FIELD = r"\b{}\s*:\s*(\S+(?:\s+[0-9]{{2}}[:.][0-9]{{2}}[:.][0-9]{{2}})?)"
 _TESTED = "REALLOCATE TEST RESULTED IN THE FOLLOWING"
 _EXCEPTIONS = re.compile(r"(?:\b([0-9]+)\s+)?STRUCTURE\(S\) WITH AN ERROR/EXCEPTION CONDITION")
@@ -97,6 +108,64 @@ def other_statements(policy: str, structures: list[str]) -> list[str]:
             compact = re.sub(r"\s+", " ", statement).strip()
             found.append(re.sub(r"\s*([(),])\s*", r"\1", compact))
     return sorted(found)
+
+
+def policy_differences(defined: str, found: str) -> list[str]:
+    """Return the statements and values of a policy that differ from those that were defined, as sentences.
+
+    Sizes are compared as numbers, whatever their units. A keyword that was not defined is a difference unless it has its
+    default. Text that is in no keyword is not compared.
+    """
+    before, after = _values(defined), _values(found)
+    differences = [f"{name} is missing" for name in before if name not in after]
+    differences += [f"{name} was not defined" for name in after if name not in before]
+    for name, had in before.items():
+        has = after.get(name, had)
+        for keyword in dict.fromkeys([*had, *has]):
+            if had.get(keyword) == has.get(keyword) or (
+                keyword not in had and has[keyword] in (_DEFAULTS.get(keyword), _default_of(keyword, had))
+            ):
+                continue
+            shown = [f"{keyword}({each[keyword]})" if keyword in each else "nothing" for each in (had, has)]
+            differences.append(f"{name} has {shown[1]} instead of {shown[0]}")
+    return differences
+
+
+def _default_of(keyword: str, values: dict[str, str]) -> str | None:
+    return values.get("SIZE") if keyword == "INITSIZE" else None
+
+
+def _values(policy: str) -> dict[str, dict[str, str]]:
+    """Return the keywords of each CF and STRUCTURE statement, with their values in one notation."""
+    text = _REMARK.sub(" ", policy)
+    starts = [match.start() for match in _STATEMENT.finditer(text)]
+    ends = [*starts[1:], len(text)]
+    found: dict[str, dict[str, str]] = {}
+    for start, end in zip(starts, ends, strict=True):
+        statement = text[start:end]
+        name = _WHOLE_NAME.match(statement)
+        if name is None:
+            msg = f"The policy has a statement without a readable name: {statement[:71].strip()}"
+            raise ValueError(msg)
+        key = " ".join(name.groups())
+        if key in found:
+            msg = f"The policy has {key} twice."
+            raise ValueError(msg)
+        found[key] = {
+            keyword: _one_notation(keyword, value)
+            for keyword, value in _KEYWORD.findall(statement[name.end() :])
+        }
+    return found
+
+
+def _one_notation(keyword: str, value: str) -> str:
+    text = re.sub(r"\s+", "", value)
+    size = _SIZE.fullmatch(text) if keyword in _SIZES else None
+    if size is not None:
+        return f"{int(size.group(1)) * _KIB[size.group(2)]}K"
+    if keyword in _HEXADECIMAL:
+        return text.lstrip("0") or "0"
+    return str(int(text)) if _SMALL.fullmatch(text) else text
 
 
 def active_policy(response: list[str]) -> dict[str, Any]:
@@ -203,6 +272,7 @@ class FilterModule:
             "cfplan_text": text_of,
             "cfplan_renamed": renamed,
             "cfplan_other_statements": other_statements,
+            "cfplan_policy_differences": policy_differences,
             "cfplan_active_policy": active_policy,
             "cfplan_reallocate_test": reallocate_test,
             "cfplan_pending_change": pending_change,

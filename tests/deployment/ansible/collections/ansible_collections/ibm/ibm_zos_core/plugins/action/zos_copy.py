@@ -29,7 +29,7 @@ class ActionModule(ActionBase):
         """Return whether the data set changed."""
         super().run(tmp, task_vars)
         _, given = self.validate_argument_spec(_OPTIONS)
-        with sysplex() as state:
+        with sysplex(task_vars) as state:
             known = state["data_sets"].get(given["dest"])
             if known is not None and not given["replace"]:
                 return {"changed": False, "note": "The destination exists."}

@@ -24,7 +24,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _, given = self.validate_argument_spec(_OPTIONS)
         wanted = given["dd_name"]
-        with sysplex() as state:
+        with sysplex(task_vars) as state:
             found = [job for job in state["jobs"] if job["job_id"] == given["job_id"]]
         jobs = [
             {**job, "dds": [dd for dd in job["dds"] if wanted in (None, "?", dd["dd_name"])]} for job in found

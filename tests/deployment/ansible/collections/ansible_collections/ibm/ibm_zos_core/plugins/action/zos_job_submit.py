@@ -32,7 +32,7 @@ class ActionModule(ActionBase):
             return {"changed": True, "jobs": []}
         if given["remote_src"]:
             return {"failed": True, "msg": "The stand-in has no data sets with jobs."}
-        with sysplex() as state:
+        with sysplex(task_vars) as state:
             job = run_job(state, Path(given["src"]).read_text(encoding="utf-8"))
         if not given["return_output"]:
             job = {**job, "dds": []}

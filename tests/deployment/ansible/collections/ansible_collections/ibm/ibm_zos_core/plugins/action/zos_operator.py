@@ -29,7 +29,7 @@ class ActionModule(ActionBase):
             return {"skipped": True}
         if re.search(r"(?<!\\)[$&]", command):
             return {"failed": True, "msg": f"Special characters must be escaped: {command}"}
-        with sysplex() as state:
+        with sysplex(task_vars) as state:
             lines = answer(state, command.replace("\\", ""))
         if lines is None:
             return {"failed": True, "msg": f"The stand-in does not know the command {command}"}

@@ -6,7 +6,6 @@ The texts of the displays are from memory: IXC364I, the layout of IXC360I, and I
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +17,10 @@ _KEYWORD = re.compile(r"([A-Z]+)\(\s*([^()]*?)\s*\)")
 
 
 @contextmanager
-def sysplex() -> Iterator[dict[str, Any]]:
-    """Yield the state, and store it afterwards."""
-    path = Path(os.environ["CFPLAN_TEST_SYSPLEX"])
+def sysplex(task_vars: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """Yield the state in the file that a variable of the host names, and store it afterwards."""
+    assert task_vars is not None
+    path = Path(str(task_vars["cfplan_test_sysplex"]))
     state = json.loads(path.read_text(encoding="utf-8"))
     yield state
     path.write_text(json.dumps(state, indent=1), encoding="utf-8")
@@ -82,6 +82,9 @@ def run_job(state: dict[str, Any], jcl: str) -> dict[str, Any]:
         name, replace, text = define.groups()
         if name in state["policies"] and replace == "NO":
             return _job(state, job_id, 12, "CC 0012", [f" IXC290I POLICY {name} ALREADY EXISTS"])
+        for old, new in state["altered"].items():
+            assert old in text, f"the policy has no {old}"
+            text = text.replace(old, new)
         state["policies"][name] = text
         state["defined"].append(name)
     return _job(state, job_id, 0, "CC 0000", report(state["policies"]))
