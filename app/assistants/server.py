@@ -5,7 +5,8 @@ Each call runs in a worker process, which is ended if the client cancels the cal
 
 from __future__ import annotations
 
-from typing import Any, Final
+import sys
+from typing import Any, Final, cast
 
 import anyio
 import mcp_types as types
@@ -13,12 +14,20 @@ from anyio import CapacityLimiter, to_process
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
-from app.assistants.tools import TOOLS, Outcome, Tool, call
+from app.assistants.lines import BoundedLines, RequestNumber
+from app.assistants.tools import MOST_ARGUMENT_BYTES, TOOLS, Outcome, Tool, call
 from planner_core import CORE_VERSION
 
 NAME: Final = "cfplan"
 AT_ONCE: Final = 2
+MOST_LINE_BYTES: Final = 6 * MOST_ARGUMENT_BYTES + 2**20
+"""The longest line that is read: JSON may write each character of the arguments as six, such as \\u0041."""
+TOO_LONG: Final = (
+    f"The message has more than {MOST_LINE_BYTES:,} bytes in one line and was not read. The arguments of a call may have "
+    f"{MOST_ARGUMENT_BYTES:,} bytes: send only the relevant part."
+)
 INSTRUCTIONS: Final = (
     "Figures about coupling facility structures of IBM MQ for z/OS, each with its basis (published, read off chart, derived, "
     "assumed or given) and its sources. Quote basis and source with every figure, and do not replace a missing figure by an "
@@ -34,7 +43,15 @@ async def serve(*, limit_s: float) -> None:
         limit_s: Seconds after which a call is ended.
     """
     server = _server(limit_s)
-    async with stdio_server() as (reading, writing):
+    lines = BoundedLines(sys.stdin.buffer, most_bytes=MOST_LINE_BYTES)
+    # The transport only iterates over its input.
+    async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
+
+        async def refuse(number: RequestNumber) -> None:
+            error = types.ErrorData(code=types.INVALID_REQUEST, message=TOO_LONG)
+            await writing.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error)))
+
+        lines.refuse_by(refuse)
         await server.run(reading, writing, server.create_initialization_options())
 
 

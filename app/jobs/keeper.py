@@ -114,6 +114,7 @@ class Keeper(ABC):
             session, self._id, owner=self._owner, at_once=self._at_once,
         )  # fmt: skip
         if claimed is not None:
+            self._beaten_at = time.monotonic()  # the claim is a heartbeat
             self._log = Log(service.log_of(session, self._id))
         return claimed
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -25,6 +28,29 @@ STOP_S: Final = 3.0
 logger = logging.getLogger("cfplan.notices")
 
 
+class _Sending(threading.Thread):
+    """A thread that sends what is due on one channel, so that a slow mail server does not delay a webhook."""
+
+    def __init__(self, send: Callable[[], int]) -> None:
+        """Store the work. The thread is a daemon: a slow server must not delay the end of the service."""
+        super().__init__(name="cfplan-notices-channel", daemon=True)
+        self.sent = 0
+        self.error: BaseException | None = None
+        self._send = send
+        self._actor = copy_context()
+
+    def run(self) -> None:
+        """Send, and keep the number of messages or the error."""
+        try:
+            self.sent = self._actor.run(self._send)
+        except (PlannerError, DBAPIError, OSError) as error:  # the next look may succeed
+            self.error = error
+            logger.error("Notices cannot be sent now: %s", error)
+        except BaseException as error:  # raised again by a look that waits
+            self.error = error
+            logger.exception("Notices cannot be sent now, because of a defect in cfplan.")
+
+
 class Dispatcher:
     """Looks for events when a job has ended, and sends what is due. Without a channel in the settings, it does nothing."""
 
@@ -38,6 +64,7 @@ class Dispatcher:
         self._has_looked = False
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._sendings: dict[str, _Sending] = {}
 
     def start(self) -> None:
         """Start the thread, if there is a channel."""
@@ -52,23 +79,49 @@ class Dispatcher:
         if self._thread is not None:
             self._thread.join(STOP_S)
             self._thread = None
+        self._wait(STOP_S)
 
     def look(self) -> int:
         """Store notices about new events, send all messages that are due, and return the number that were sent."""
+        self._begin()
+        self._wait()
+        sendings, self._sendings = self._sendings, {}
+        for each in sendings.values():
+            if each.error is not None:
+                raise each.error
+        return sum(each.sent for each in sendings.values())
+
+    def _wait(self, seconds: float | None = None) -> None:
+        """Wait until all channels have sent, at most for some seconds."""
+        end = None if seconds is None else time.monotonic() + seconds
+        for each in self._sendings.values():
+            each.join(None if end is None else max(0.0, end - time.monotonic()))
+
+    def _begin(self) -> None:
+        """Store notices about new events, and begin to send what is due on each channel that is not sending already."""
         # Events are found and sent by the service, also if a command starts the look.
         with acting_as(SERVICE):
-            return self._look()
+            self._find_and_compose()
+            with self._database.session(writes=False) as session:
+                due = outbox.due_by_channel(session, self._clock())
+            for channel, delivery_ids in due.items():
+                earlier = self._sendings.get(channel)
+                if earlier is None or not earlier.is_alive():
+                    self._sendings[channel] = _Sending(partial(self._send, delivery_ids))
+                    self._sendings[channel].start()
 
-    def _look(self) -> int:
+    def _send(self, delivery_ids: Sequence[int]) -> int:
+        return outbox.send_due(
+            self._database, self._settings, delivery_ids, clock=self._clock, is_stopping=self._is_over.is_set
+        )
+
+    def _find_and_compose(self) -> None:
         self._find()
         with self._database.session(writes=False) as session:
             has_due = bool(repository.due(session, self._clock(), limit=1))
         if has_due:
             with self._database.session(writes=True) as session:
                 outbox.compose(session, self._settings, self._clock())
-        return outbox.send_due(
-            self._database, self._settings, clock=self._clock, is_stopping=self._is_over.is_set
-        )
 
     def _find(self) -> None:
         with self._database.session(writes=False) as session:
@@ -88,7 +141,7 @@ class Dispatcher:
     def _run(self) -> None:
         while not self._is_over.is_set():
             try:
-                self.look()
+                self._begin()
             except (PlannerError, DBAPIError, OSError) as error:  # the next look may succeed
                 logger.error("Notices cannot be sent now: %s", error)
             except Exception:

@@ -26,6 +26,9 @@ from planner_core.urgency import FULL_DAYS
 OLDEST_EVENT: Final = timedelta(days=2)
 """Age from which the failure of a nightly run is no longer reported, for a service that was down for long."""
 LONGEST_LINE: Final = 200
+OLDEST_FULL_DAY: Final = timedelta(days=FULL_DAYS)
+"""Age of the last full day from which a full structure is not reported, so that old dumps can be uploaded without alarm. As
+long as the period of the overview, counted back from now instead of from the last records."""
 _FULL_SOURCE = f"Measured: records of the last {FULL_DAYS} days of the group (SMF 115 and 74-4, displays), hourly and daily peaks."
 _NIGHTLY_SOURCE = "The state of the job in cfplan's database."
 
@@ -51,7 +54,7 @@ def find_events(session: Session, settings: Settings, now: datetime) -> int:
 
     The first look only notes the dates of all limits, because none of them has moved.
     """
-    events = [*_full_structures(session), *_nightly_events(session, settings, now)]
+    events = [*_full_structures(session, now), *_nightly_events(session, settings, now)]
     known = repository.known_keys(session, [each.key for each in events])
     new = [each for each in events if each.key not in known]
     quiet = timedelta(hours=settings.notice_quiet_hours)
@@ -79,10 +82,11 @@ def _notice(session: Session, event: Event, *, now: datetime, quiet: timedelta) 
 # ---- full structures -------------------------------------------------------------------------------------------------
 
 
-def _full_structures(session: Session) -> Iterator[Event]:
+def _full_structures(session: Session, now: datetime) -> Iterator[Event]:
+    oldest = (now - OLDEST_FULL_DAY).date()
     for each in urgency_of_structures(session):
         qsg, structure = each.key
-        if each.full is not None and not has_simulated_name(qsg):
+        if each.full is not None and each.full.last >= oldest and not has_simulated_name(qsg):
             yield Event(
                 key=f"full:{qsg}:{structure}::{each.full.last.isoformat()}",
                 kind=NoticeKind.STRUCTURE_FULL,
@@ -97,7 +101,9 @@ def _full_structures(session: Session) -> Iterator[Event]:
             )
     for series in ranked_series(session):
         qsg, structure = series.structure
-        if series.row.measure == SMDS and series.full is not None and not has_simulated_name(qsg):
+        if series.row.measure != SMDS or has_simulated_name(qsg):
+            continue
+        if series.full is not None and series.full.last >= oldest:
             owner = series.row.queue_manager
             yield Event(
                 key=f"full:{qsg}:{structure}:{owner}:{series.full.last.isoformat()}",
@@ -159,13 +165,14 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
         for limit in forecast.limits:
             key = (*each.structure, each.row.measure, each.row.queue_manager, limit.level)
             baseline = known.pop(key, None)
-            before = None if baseline is None else Reported(baseline.day, baseline.is_passed)
+            before = None if baseline is None else Reported(baseline.day, baseline.is_passed, baseline.value)
             move = move_of(limit, forecast, before, least_days=settings.notice_moved_days)
             if baseline is None:
                 baseline = LimitBaseline(
                     **dict(zip(("qsg", "structure", "measure", "queue_manager", "level"), key, strict=True)),
                     day=None,
                     is_passed=False,
+                    value=None,
                     made_on=forecast.made_on,
                 )
                 session.add(baseline)
@@ -175,6 +182,7 @@ def _moves(session: Session, settings: Settings, *, is_first: bool) -> Iterator[
             if is_noted or limit.is_passed != baseline.is_passed:
                 baseline.day = day_of(limit, forecast)
                 baseline.is_passed, baseline.made_on = limit.is_passed, forecast.made_on
+                baseline.value = limit.value
             if move is not None and not is_first:
                 moves.append(move)
         if moves:
@@ -219,6 +227,7 @@ def _moved(series: RankedSeries, forecast: ForecastLimits, moves: Sequence[Move]
                 {
                     "level": each.limit.level,
                     "value": each.limit.value,
+                    "value_before": None if each.before is None else each.before.value,
                     "is_passed": each.limit.is_passed,
                     "before": None
                     if each.before is None or each.before.day is None

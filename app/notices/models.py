@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Date,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -132,6 +133,8 @@ class LimitBaseline(Base):
     day: Mapped[date | None] = mapped_column(Date)
     """The median; None is beyond the horizon."""
     is_passed: Mapped[bool] = mapped_column(Boolean)
+    value: Mapped[float | None] = mapped_column(Float)
+    """The value of the limit for which the date was calculated; None if an earlier release stored the row."""
     made_on: Mapped[date] = mapped_column(Date)
 
 

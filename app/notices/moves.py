@@ -19,6 +19,8 @@ class Reported:
     day: date | None
     """The median; None is beyond the horizon."""
     is_passed: bool
+    value: float | None = None
+    """The value of the limit for which the date was calculated, if it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,15 @@ def sentence_of(move: Move, forecast: ForecastLimits) -> str:
     else:
         was = move.before.day.isoformat()
     by = f", {move.days} days {move.direction}" if move.days is not None else ""
-    return f"{limit.level}: {now}{by}. Last reported: {was}."
+    return f"{limit.level}: {now}{by}. Last reported: {was}.{_new_value(move)}"
+
+
+def _new_value(move: Move) -> str:
+    """Return the sentence about a limit that has another value than the one whose date was reported; empty if it has not."""
+    before, now = None if move.before is None else move.before.value, move.limit.value
+    if before is None or now is None or round(before) == round(now):
+        return ""
+    return f" The limit itself changed from {before:,.0f} to {now:,.0f}, which also moves its date."
 
 
 def _expected(limit: ExpectedLimit, forecast: ForecastLimits) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -68,18 +68,25 @@ def compose(session: Session, settings: Settings, now: datetime) -> int:
     return made
 
 
+def due_by_channel(session: Session, now: datetime) -> Mapping[str, Sequence[int]]:
+    """Return the numbers of the deliveries that are due, oldest first, by channel."""
+    found: dict[str, list[int]] = {}
+    for each in repository.deliveries_due(session, now):
+        found.setdefault(each.channel, []).append(each.id)
+    return found
+
+
 def send_due(
     database: Database,
     settings: Settings,
+    delivery_ids: Sequence[int],
     *,
     clock: Callable[[], datetime] = utc_now,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Attempt every delivery that is due, and return the number of messages that were sent."""
-    with database.session(writes=False) as session:
-        waiting = [each.id for each in repository.deliveries_due(session, clock())]
+    """Attempt these deliveries one after another, and return the number of messages that were sent."""
     sent = 0
-    for delivery_id in waiting:
+    for delivery_id in delivery_ids:
         if is_stopping():
             break
         attempt = _claim(database, settings, delivery_id, clock())

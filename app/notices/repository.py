@@ -183,6 +183,13 @@ def delivery_counts(session: Session) -> Sequence[tuple[str, str, int]]:
     ]
 
 
+def given_up(session: Session, channel: str) -> int:
+    """Return the number of messages that were given up on a channel."""
+    one = NoticeDelivery
+    query = select(func.count()).where(one.channel == channel, one.state == DeliveryState.FAILED)
+    return session.scalar(query) or 0
+
+
 def last_delivery(session: Session, channel: str) -> NoticeDelivery | None:
     """Return the delivery of a channel that was attempted last."""
     query = select(NoticeDelivery).where(and_(NoticeDelivery.channel == channel, NoticeDelivery.attempts > 0))

@@ -75,6 +75,8 @@ class ChannelStatus:
     target: str
     last: str
     is_failing: bool
+    given_up: int
+    """Messages that were given up and are still listed."""
 
 
 TITLES = {Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
@@ -105,7 +107,8 @@ def channel_states(session: Session, settings: Settings) -> tuple[ChannelStatus,
         elif last is not None:
             is_failing = bool(last.error)
             words = last.error or "A message is being sent."
-        found.append(ChannelStatus(TITLES[each.channel], each.target, words, is_failing))
+        given_up = repository.given_up(session, each.channel.value)
+        found.append(ChannelStatus(TITLES[each.channel], each.target, words, is_failing, given_up))
     return tuple(found)
 
 

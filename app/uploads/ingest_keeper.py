@@ -15,7 +15,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from app.jobs import processes, service
 from app.jobs.keeper import BEAT_S, Keeper, LostRun, StepFailed, amount_of, how_it_ended
@@ -37,24 +40,42 @@ SUMMING = "summing"
 ROLLUPS_CUT_SHORT = "The roll-ups ended before their output was complete."
 
 
+@dataclass(frozen=True)
+class _Report:
+    """The report of a reader, as it was received."""
+
+    event: JsonObject
+
+    @cached_property
+    def contents(self) -> IngestReport:
+        """The members that this version knows."""
+        return read_report(self.event)
+
+
+def _outcome(report: _Report | None) -> dict[str, Any]:
+    """Return the sentence and the report that are stored with the end of a run."""
+    if report is None:
+        return {"sentence": "", "report": None}
+    return {"sentence": report.contents.sentence, "report": report.event}
+
+
 class IngestKeeper(Keeper):
     """The keeper of a run that reads an upload into the usage history."""
 
     def _work(self, claimed: Job) -> None:
         with self._database.session(writes=False) as session:
-            report: JsonObject | None = service.report_of(session, self._id)
-        if report is None:
-            report = self._ingest(claimed.upload_id)
+            stored = service.report_of(session, self._id)
+        report = self._ingest(claimed.upload_id) if stored is None else _Report(stored)
         if report is not None:
-            self._read_answered(read_report(report))
-            drop_what_history_dropped(self._database, read_report(report))
+            self._read_answered(report.contents)
+            drop_what_history_dropped(self._database, report.contents)
             self._sum_up(report)
 
-    def _ingest(self, upload_id: int | None) -> JsonObject | None:
+    def _ingest(self, upload_id: int | None) -> _Report | None:
         """Read the file; return its report, or None if the run has ended or waits for answers."""
         command = self._command(upload_id)
         asks: JsonObject | None = None
-        report: JsonObject | None = None
+        report: _Report | None = None
         with self._child(command) as child:
             for event in child.events(every_s=BEAT_S):
                 kind = None if event is None else event.get("event")
@@ -63,27 +84,26 @@ class IngestKeeper(Keeper):
                     self._at(str(event.get("stage", "")), done=done, total=total)
                 elif kind == "asks":
                     asks = event
-                elif kind == "report":
-                    report = event
+                elif event is not None and kind == "report":
+                    report = _Report(event)
                 self._beat()
             code = self._meant(child.wait(), report)
         if code == ASKS and asks is not None:
-            self._end(JobState.ASKS, sentence=read_report(report).sentence, asks=asks, report=report)
+            self._end(JobState.ASKS, **_outcome(report), asks=asks)
             return None
         if code == NOT_READABLE:
+            outcome = _outcome(report)
             self._end(
-                JobState.FAILED,
-                sentence=read_report(report).sentence or "The file cannot be read.",
-                report=report,
+                JobState.FAILED, **outcome | {"sentence": outcome["sentence"] or "The file cannot be read."}
             )
             return None
         # A file without data for the history still has a report, and its QSG map may be new.
         if code not in (READ, NOTHING) or report is None:
             raise StepFailed(how_it_ended("Reading", code, self._last_words))
         with self._database.session(writes=True) as session:
-            if not service.keep_report(session, self._id, self._owner, report):
+            if not service.keep_report(session, self._id, self._owner, report.event):
                 raise LostRun
-            qsg_map.put_all(session, qsg_map.of_report(read_report(report)))
+            qsg_map.put_all(session, qsg_map.of_report(report.contents))
         return report
 
     def _read_answered(self, report: IngestReport) -> None:
@@ -92,12 +112,12 @@ class IngestKeeper(Keeper):
             with self._database.session(writes=True) as session:
                 uploads.read_answered_again(session)
 
-    def _meant(self, code: int, report: JsonObject | None) -> int:
+    def _meant(self, code: int, report: _Report | None) -> int:
         """Return the exit code, or the one in the report if the reader crashed after it, as libraries may at exit."""
         if code >= 0 or report is None:
             return code
         self._say(f"ended by signal {-code} after its report")
-        return read_report(report).exit_code
+        return report.contents.exit_code
 
     def _command(self, upload_id: int | None) -> list[str]:
         if upload_id is None:
@@ -115,11 +135,11 @@ class IngestKeeper(Keeper):
             kind=upload.kind or upload.detected_kind, observed_at=upload.observed_utc, zone=upload.zone,
         )  # fmt: skip
 
-    def _sum_up(self, report: JsonObject) -> None:
+    def _sum_up(self, report: _Report) -> None:
         """Roll up the changed days, store the results, and end the run in one transaction."""
-        days = read_report(report).days
+        days = report.contents.days
         if not days:
-            self._end(JobState.DONE, sentence=read_report(report).sentence, report=report, stage=NO_DATA)
+            self._end(JobState.DONE, **_outcome(report), stage=NO_DATA)
             return
         self._at(SUMMING)
         # The random part separates this attempt from an earlier one whose orphaned process may still write its file.
@@ -153,14 +173,13 @@ class IngestKeeper(Keeper):
         if not is_whole:
             raise StepFailed(ROLLUPS_CUT_SHORT)
 
-    def _store(self, path: Path, report: JsonObject) -> None:
+    def _store(self, path: Path, report: _Report) -> None:
         with self._database.session(writes=True) as session:
             self._say("storing the roll-ups")
             # The row comes first: a keeper that has lost its run must notice that before it writes anything else.
             is_own = service.end(
-                session, self._id, self._owner, JobState.DONE, sentence=read_report(report).sentence,
-                log=self._log_text(), report=report,
-            )  # fmt: skip
+                session, self._id, self._owner, JobState.DONE, log=self._log_text(), **_outcome(report)
+            )
             if not is_own:
                 raise LostRun
             store_rollups(session, read_lines(path))

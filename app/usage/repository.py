@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Delete,
     Select,
     String,
     Subquery,
@@ -50,6 +51,7 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 Figures: TypeAlias = Mapping[str, ColumnElement[Any]]
 Insert: TypeAlias = sqlite.Insert | postgresql.Insert
+Listed: TypeAlias = MeasuredQueue | StoredMeasuredStructure
 DAYS_OF_WEEK = 7
 USAGE_LOCK = 0x636670757367  # "cfpusg"
 
@@ -67,10 +69,18 @@ def hold_usage(session: Session) -> None:
 
 def put(session: Session, kind: type[Base], rows: Rows) -> None:
     """Store rows of a table, replacing existing ones with the same key."""
-    if not rows:
-        return
+    if rows:
+        session.execute(_replacing_rows(kind, _dialect(session)), list(rows))
+
+
+# Statements are built once for each table: building one takes SQLAlchemy longer than the database takes to execute it
+# for a small file.
+
+
+@cache
+def _replacing_rows(kind: type[Base], dialect: str) -> Insert:
     table = _table(kind)
-    session.execute(_replacing(_insert(session, table), table), list(rows))
+    return _replacing(_insert(dialect, table), table)
 
 
 def _table(kind: type[Base]) -> Table:
@@ -79,9 +89,13 @@ def _table(kind: type[Base]) -> Table:
     return table
 
 
-def _insert(session: Session, table: Table) -> Insert:
+def _dialect(session: Session) -> str:
+    return session.get_bind().dialect.name
+
+
+def _insert(dialect: str, table: Table) -> Insert:
     # SQLAlchemy has ON CONFLICT only in the dialects; both databases understand the same clause.
-    return (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
 
 
 def _replacing(insert: Insert, table: Table) -> Insert:
@@ -97,22 +111,32 @@ def remove_days(session: Session, days: Iterable[date]) -> tuple[set[StructureKe
     """Remove all hours of these UTC days; return their structures and queues."""
     gone: set[StructureKey] = set()
     gone_queues: set[QueueKey] = set()
-    structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
+    names, names_of_queues, removals = _of_a_day()
     for day in days:
         first = datetime.combine(day, time(), UTC)
-        past = first + timedelta(days=1)
-        for table in (structures, smds):
-            names = select(table.qsg, table.structure).where(table.hour >= first, table.hour < past)
-            gone.update((row[0], row[1]) for row in session.execute(names.distinct()))
-        names_of_queues = select(queues.qsg, queues.structure, queues.queue)
-        within = names_of_queues.where(queues.hour >= first, queues.hour < past).distinct()
-        gone_queues.update((row[0], row[1], row[2]) for row in session.execute(within))
-        for each in (structures, smds, queues):
-            session.execute(
-                delete(each).where(each.hour >= first, each.hour < past),
-                execution_options={"synchronize_session": False},
-            )
+        within = {"first": first, "past": first + timedelta(days=1)}
+        for query in names:
+            gone.update((row[0], row[1]) for row in session.execute(query, within))
+        gone_queues.update((row[0], row[1], row[2]) for row in session.execute(names_of_queues, within))
+        for removal in removals:
+            session.execute(removal, within, execution_options={"synchronize_session": False})
     return gone, gone_queues
+
+
+@cache
+def _of_a_day() -> tuple[Sequence[Select[str, str]], Select[str, str, str], Sequence[Delete]]:
+    """Return the queries for the structures and the queues of a day, and the statements that remove its hours."""
+    structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
+
+    def within(table: type[HourlyStructureUsage | HourlySmdsUsage | HourlyQueueUsage]) -> ColumnElement[bool]:
+        first, past = (bindparam(name, type_=table.hour.type) for name in ("first", "past"))
+        return and_(table.hour >= first, table.hour < past)
+
+    return (
+        [select(table.qsg, table.structure).where(within(table)).distinct() for table in (structures, smds)],
+        select(queues.qsg, queues.structure, queues.queue).where(within(queues)).distinct(),
+        [delete(table).where(within(table)) for table in (structures, smds, queues)],
+    )
 
 
 def remove_before(session: Session, day: date) -> int:
@@ -144,29 +168,34 @@ def remove_before(session: Session, day: date) -> int:
 def update_lists(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
     """Update the lists of structures and queues from the stored hours."""
     # Queues first: the hours of a structure include those of its queues.
-    _update_list(session, MeasuredQueue, _figures_of_queue(), sorted(queues))
+    _update_list(session, MeasuredQueue, sorted(queues))
     with_queues = {(qsg, structure) for qsg, structure, _ in queues if structure}
-    _update_list(
-        session, StoredMeasuredStructure, _figures_of_structure(), sorted({*structures, *with_queues})
-    )
+    _update_list(session, StoredMeasuredStructure, sorted({*structures, *with_queues}))
 
 
-def _update_list(
-    session: Session, kind: type[Base], figures: Figures, keys: Sequence[StructureKey | QueueKey]
-) -> None:
+def _update_list(session: Session, kind: type[Listed], keys: Sequence[StructureKey | QueueKey]) -> None:
     """Update the rows with these keys, and remove those without hours."""
     if not keys:
         return
-    table = _table(kind)
-    names = [column.name for column in table.primary_key]
-    # Both statements are built once for all keys: building a statement takes SQLAlchemy longer than the database takes
-    # to execute it, and a file may have thousands of queues.
+    names = [column.name for column in _table(kind).primary_key]
     of_all = [{_key(name).key: value for name, value in zip(names, key, strict=True)} for key in keys]
+    for statement in _updates_of_list(kind, _dialect(session)):
+        session.execute(statement, of_all)
+
+
+@cache
+def _updates_of_list(kind: type[Listed], dialect: str) -> tuple[Delete, Insert]:
+    """Return the statements that remove or replace the row of a list whose key is in the parameters."""
+    table = _table(kind)
+    figures = _figures_of_queue() if kind is MeasuredQueue else _figures_of_structure()
+    names = [column.name for column in table.primary_key]
     is_it = (table.columns[name] == _key(name) for name in names)
-    session.execute(delete(table).where(*is_it, figures["first_hour"].is_(None)), of_all)
     found = select(*(figure.label(name) for name, figure in figures.items())).subquery()
     rows = select(*map(_key, names), *found.columns).where(found.columns["first_hour"].is_not(None))
-    session.execute(_replacing(_insert(session, table).from_select([*names, *figures], rows), table), of_all)
+    return (
+        delete(table).where(*is_it, figures["first_hour"].is_(None)),
+        _replacing(_insert(dialect, table).from_select([*names, *figures], rows), table),
+    )
 
 
 def _key(name: str) -> BindParameter[str]:

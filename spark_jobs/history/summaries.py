@@ -311,6 +311,10 @@ def merged(rows: pa.Table, keys: Sequence[str], figures: Iterable[tuple[str, str
     figures = tuple(figures)
     found = rows.group_by([*keys, "hours"]).aggregate([*figures])
     found = found.rename_columns([*keys, "hours", *(name for name, _ in figures)])
+    if _has_single_hours(found["hours"]):
+        # Rows of one group then have different hours, so their sum is the union.
+        total = found.group_by(list(keys)).aggregate([*figures, ("hours", "sum")])
+        return total.rename_columns([*keys, *(name for name, _ in figures), "hours"])
     # Most groups have one set of hours only after the first step; the union of the rest is made bit by bit.
     bits = [f"bit {bit}" for bit in range(24)]
     for bit, name in enumerate(bits):
@@ -322,6 +326,12 @@ def merged(rows: pa.Table, keys: Sequence[str], figures: Iterable[tuple[str, str
     for name in bits[1:]:
         hours = pc.bit_wise_or(hours, total[name])
     return total.select(names[: -len(bits)]).append_column("hours", hours)
+
+
+def _has_single_hours(hours: pa.ChunkedArray) -> bool:
+    """Return whether every set of hours is one hour, as in rows that were not merged."""
+    bits = np.asarray(hours.combine_chunks())
+    return bool(np.all((bits & (bits - 1)) == 0))
 
 
 def _encoded(table: pa.Table) -> str:

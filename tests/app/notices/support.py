@@ -89,9 +89,10 @@ def forecast(
     structure: str = "APPLICATION1",
     qsg: str = "SQ03",
     passed: bool = False,
+    size: int = 131_072,
 ) -> dict[str, Any]:
     """Return a forecast of one limit that is expected after some days."""
-    limit = crossing_json("SIZE", 131_072, None if p50 is None else p50 - 5, p50, None)
+    limit = crossing_json("SIZE", size, None if p50 is None else p50 - 5, p50, None)
     if p50 is not None:
         limit["dates"] = {
             "p10": (day + timedelta(days=p50 - 5)).isoformat(),

@@ -13,7 +13,7 @@ from app.jobs.models import JobRun, JobState
 from app.main import create_app
 from app.nightly.models import Trigger
 from app.nightly.service import queue
-from app.notices.models import NoticeKind
+from app.notices.models import LimitBaseline, NoticeKind
 from tests.app.fits.support import MADE_ON
 from tests.app.fleet.support import LAST_HOUR, measure
 from tests.app.notices.servers import Server, mail_server
@@ -64,6 +64,32 @@ def test_moved_date_is_reported_once_with_figures_source_and_link(site: Site, se
         "Details: https://cfplan.example.com/planner/forecasts/SQ03/APPLICATION1",
     ):
         assert part in text
+
+
+def test_moved_date_of_a_structure_with_another_size_states_both_limits(site: Site, server: Server) -> None:
+    site.run_night(forecast(30))
+    site.look()
+    # Too small a move to be reported, so the next one is compared with the first size.
+    site.run_night(forecast(35, size=196_608))
+    site.look()
+    site.run_night(forecast(90, size=262_144))
+    assert site.look() == 1
+    (notice,) = site.notices()
+    (limit,) = notice.figures["limits"]
+    assert (limit["value_before"], limit["value"]) == (131_072, 262_144)
+    assert "The limit itself changed from 131,072 to 262,144" in server.mails[0].get_content()
+
+
+def test_limit_that_an_earlier_release_reported_is_moved_without_its_value(
+    site: Site, server: Server
+) -> None:
+    site.run_night(forecast(30))
+    site.look()
+    with site.database.session(writes=True) as session:
+        session.execute(update(LimitBaseline).values(value=None))
+    site.run_night(forecast(90, size=262_144))
+    assert site.look() == 1
+    assert "The limit itself" not in server.mails[0].get_content()
 
 
 def test_small_moves_add_up_until_they_are_reported(site: Site, server: Server) -> None:
@@ -125,6 +151,14 @@ def test_full_structure_is_reported_for_each_day_and_quiet_in_between(
     assert len(server.mails) == 2
 
 
+@pytest.mark.parametrize(("days", "sent"), [(7, 1), (8, 0)])
+def test_full_structure_in_an_old_dump_is_not_reported(site: Site, days: int, sent: int) -> None:
+    measure(create_app(site.settings), "FULL", 100)
+    site.now = LAST_HOUR + timedelta(days=days)
+    assert site.look() == sent
+    assert len(site.notices()) == sent
+
+
 def test_failed_nightly_run_is_reported_with_its_sentence(site: Site, server: Server) -> None:
     site.run_night(forecast(60))
     site.look()
@@ -174,29 +208,36 @@ def test_old_notices_are_removed_with_their_messages(site: Site) -> None:
     assert len(site.deliveries()) == 1
 
 
-def test_notice_of_an_event_that_is_still_found_is_kept_and_not_sent_again(
-    site: Site, server: Server
-) -> None:
+def test_notice_of_a_structure_that_stays_full_is_not_sent_again(site: Site, server: Server) -> None:
     # A group whose records ended while one of its structures was full.
     measure(create_app(site.settings), "FULL", 100)
     assert site.look() == 1
     for _ in range(2):
         assert site.look(after=timedelta(days=401)) == 0
+    assert len(server.mails) == 1
+
+
+def test_notice_of_an_event_that_is_still_found_is_kept(tmp_path: Path, server: Server) -> None:
+    site = Site.of(mail_settings(tmp_path / "data", server, notice_days=1))
+    site.now = LAST_HOUR
+    measure(create_app(site.settings), "FULL", 100)
+    assert site.look() == 1
+    assert site.look(after=timedelta(days=3)) == 0
     assert len(site.notices()) == len(server.mails) == 1
 
 
 def test_quiet_period_ends_after_its_hours_if_the_clock_is_set_back(
-    site: Site, server: Server, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    site = Site.of(mail_settings(tmp_path / "data", server, notice_quiet_hours=1))
     app = create_app(site.settings)
-    site.now += timedelta(days=3000)
     measure(app, "FULL", 100)
     assert site.look() == 1
-    site.now -= timedelta(days=3000)
+    site.now -= timedelta(days=5)
     monkeypatch.setattr("tests.app.fleet.support.LAST_HOUR", LAST_HOUR + DAY)
     measure(app, "FULL", 100, hours=24)
     assert site.look() == 0
-    assert site.look(after=timedelta(hours=24)) == 1
+    assert site.look(after=timedelta(hours=1)) == 1
     assert len(server.mails) == 2
 
 

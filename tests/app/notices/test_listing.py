@@ -27,6 +27,8 @@ def test_page_rest_and_command_show_sent_waiting_and_held_back_notices(
         site.look()
         fail(site)
         site.look(after=timedelta(seconds=1))
+    for module in ("api", "pages"):
+        monkeypatch.setattr(f"app.notices.{module}.utc_now", lambda: site.now)
     app = create_app(site.settings)
     host = f"https://{ADDRESS}:{hook.port}"
     error = f"The webhook at {host} answered with status 500."
@@ -55,6 +57,24 @@ def test_page_rest_and_command_show_sent_waiting_and_held_back_notices(
     assert f"    webhook: {error}\n" in printed
     assert main(["notices", "list", "--json", "--limit", "1"]) == 0
     assert [each["id"] for each in json.loads(capsys.readouterr().out)["notices"]] == [second["id"]]
+
+
+def test_page_states_that_messages_were_given_up_and_what_to_do(tmp_path: Path) -> None:
+    with webhook(tmp_path / "tls") as hook:
+        site = Site.of(webhook_settings(tmp_path / "data", hook))
+        fail_after_first_look(site)
+        hook.faults.extend(["500"] * 2)
+        site.look()
+        app = create_app(site.settings)
+        assert "given up" not in get(app, "/notices").text
+        site.look(after=timedelta(days=3))
+        # A later message that arrives must not hide it.
+        fail(site)
+        assert site.look(after=timedelta(hours=1)) == 1
+    page = get(app, "/notices").text
+    assert "The last message was sent." in page
+    assert "<strong>1 message was given up</strong>" in page
+    assert "cfplan notices test" in page
 
 
 def test_page_without_channels_states_that_nothing_is_sent(tmp_path: Path) -> None:

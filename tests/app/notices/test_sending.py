@@ -279,6 +279,30 @@ def test_two_channels_are_independent(tmp_path: Path, hook: Server) -> None:
         assert (len(server.mails), len(hook.posts)) == (1, 2)
 
 
+def test_slow_mail_server_does_not_delay_the_webhook(tmp_path: Path, hook: Server) -> None:
+    with mail_server(tmp_path / "mail") as server:
+        both = mail_settings(
+            tmp_path / "data",
+            server,
+            webhook_url=f"https://{ADDRESS}:{hook.port}/",
+            webhook_ca_file=str(hook.certificate),
+            notice_timeout_s=300,
+            notice_quiet_hours=0,
+        )
+        site = waiting_site(both)
+        server.faults.append("silent")
+        dispatcher = site.dispatcher()
+        for posts in (1, 2):
+            end = time.monotonic() + 60
+            while len(hook.posts) < posts:
+                assert time.monotonic() < end
+                dispatcher._begin()  # as the thread of the service does, which does not wait
+                time.sleep(0.02)
+            site.now += timedelta(seconds=1)
+            fail(site)
+        assert (server.connections, server.mails) == (1, [])
+
+
 def test_many_notices_are_divided_into_messages(
     tmp_path: Path, hook: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,119 @@
+"""Lines of standard input that are too long, from raw bytes and from the client of the package `mcp`."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from app.assistants.lines import BoundedLines, RequestNumber
+from app.assistants.server import MOST_LINE_BYTES, TOO_LONG
+from tests.app.assistants.test_server import PATIENCE_S, ROOT
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    },
+}
+
+
+def read(data: bytes, *, most_bytes: int = 64) -> tuple[list[str], list[RequestNumber]]:
+    refused: list[RequestNumber] = []
+
+    async def refuse(number: RequestNumber) -> None:
+        refused.append(number)
+
+    async def run() -> list[str]:
+        lines = BoundedLines(io.BytesIO(data), most_bytes=most_bytes)
+        lines.refuse_by(refuse)
+        return [line async for line in lines]
+
+    return anyio.run(run), refused
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":', 7),
+        (b'{ "method": "tools/call", "jsonrpc": "2.0", "id": "a-1", "params":', "a-1"),
+        (b'{"jsonrpc":"2.0","method":"tools/call","params":{"id":7,"x":', None),
+        (b'{"jsonrpc":"2.0","method":"notifications/x","params":', None),
+        (b"\xff\x00[[[[", None),
+    ],
+)
+def test_line_that_is_too_long_is_refused_with_its_number(line: bytes, number: RequestNumber) -> None:
+    assert read(line + b"x" * 200_000 + b"\nnext\n") == (["next\n"], [number])
+
+
+@pytest.mark.parametrize(
+    ("data", "lines", "refused"),
+    [
+        (b"x" * 63 + b"\n" + b"y\n", ["x" * 63 + "\n", "y\n"], []),
+        (b"x" * 64 + b"\n" + b"y\n", ["y\n"], [None]),
+        (b"x" * 64, ["x" * 64], []),
+        (b"x" * 65, [], [None]),
+        (b"x" * 300_000, [], [None]),
+        (b"\xff\n", ["\ufffd\n"], []),
+        (b"", [], []),
+    ],
+)
+def test_longest_line_is_read(data: bytes, lines: list[str], refused: list[RequestNumber]) -> None:
+    assert read(data) == (lines, refused)
+
+
+def test_raw_bytes_without_an_end_are_answered_and_the_server_goes_on(tmp_path: Path) -> None:
+    long = b"x" * (MOST_LINE_BYTES + 3 * 2**20)
+    call = b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"size_plan","arguments":{"text":"'
+    sent = (
+        json.dumps(INITIALIZE).encode(),
+        long,
+        call + long + b'"}}}',
+        b'{"jsonrpc":"2.0","id":3,"method":"ping"}',
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "app.cli", "mcp"],
+        input=b"".join(each + b"\n" for each in sent),
+        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    answers = {each.get("id"): each for each in map(json.loads, found.stdout.splitlines())}
+    assert set(answers) == {1, 2, 3, None}
+    for number in (None, 2):
+        assert answers[number]["error"]["message"] == TOO_LONG
+    assert answers[1]["result"]["serverInfo"]["name"] == "cfplan"
+    assert "result" in answers[3]
+
+
+def test_client_gets_the_error_of_its_call_and_goes_on(tmp_path: Path) -> None:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "app.cli", "mcp"],
+        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+    )
+
+    async def run() -> Any:  # noqa: ANN401 - a structured answer
+        with anyio.fail_after(PATIENCE_S):
+            async with Client(server) as client:
+                with pytest.raises(MCPError, match="not read"):
+                    await client.call_tool("size_plan", {"text": "x" * (MOST_LINE_BYTES + 1)})
+                return (
+                    await client.call_tool("describe_finding", {"code": "INITSIZE_BELOW_NEED"})
+                ).structured_content
+
+    assert anyio.run(run)["code"] == "INITSIZE_BELOW_NEED"
