@@ -77,7 +77,7 @@ class Guideline:
         if self.good is not None:
             return f"below {self.good.value} {self.unit} good, above {self.limit.value} {self.unit} critical"
         return (
-            "none"
+            "never"
             if self.is_count
             else f"at most {self.limit.value} {self.unit}"
             if self.unit == "%"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -69,8 +70,18 @@ def details_in_words(entry: Entry) -> str:
     fields = entry.details.get("fields") or ()
     parts += [f"{each['at']}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
     for each in (entry.details.get("first") or ())[:MOST_SHOWN]:
-        parts.append(" ".join(_short(part) for part in each.values() if part))
+        parts.append(_in_words([_short(part) for part in each.values() if part]))
     return "; ".join(part for part in parts if part)
+
+
+def _in_words(values: Sequence[str]) -> str:
+    """Return the values as one text; a message that begins with the name before it needs no second one."""
+    kept = [
+        each
+        for each, after in zip_longest(values, values[1:], fillvalue="")
+        if not after.startswith(f"{each} ")
+    ]
+    return " ".join(kept).removesuffix(".")
 
 
 def _detail(key: str, value: object) -> str:

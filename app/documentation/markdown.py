@@ -58,6 +58,9 @@ _COMMENT = re.compile(r"^<!--[^>]*-->\n", re.MULTILINE)
 """A line that marks a generated part of a file: HTML in files is shown as text, but this line is not for readers."""
 
 
+LEAST_COLUMNS = 3
+LEAST_LETTERS = 40
+"""Tables with this many columns and a text of this length are cards on narrow pages; others, such as tables of figures, scroll."""
 _IN_A_NAME = re.compile(r"(?<=[A-Z0-9])_(?=[A-Z0-9])")
 
 
@@ -66,7 +69,8 @@ class _Renderer(RendererHTML):
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         label = _label("Table", env)
-        return f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">\n<table>\n'
+        names = ' class="list"' if tokens[idx].attrs.get("class") else ""
+        return f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">\n<table{names}>\n'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "</table>\n</div>\n"
@@ -141,6 +145,7 @@ def render_article(text: str, at: str) -> Article:
         opening.attrSet("id", anchor)
         headings.append(Heading(level=int(opening.tag[1:]), text=words, anchor=anchor))
     _align_by_class(tokens)
+    _make_cards(tokens)
     _mark_rows_of_parts(tokens, at=at, taken=taken)
     for token in _inline(tokens):
         _relink(token, at=at)
@@ -246,6 +251,32 @@ def _align_by_class(tokens: Sequence[Token]) -> None:
                 token.attrSet("class", "r")
         if token.type == "th_open":
             token.attrSet("scope", "col")
+
+
+def _make_cards(tokens: Sequence[Token]) -> None:
+    """Give tables that are too wide for a phone the headings of their cells: each row becomes a card there."""
+    for table in _tables(tokens):
+        headings = [text_of(table[at + 1]) for at, token in enumerate(table) if token.type == "th_open"]
+        cells = [at for at, token in enumerate(table) if token.type == "td_open"]
+        places = [(at, nth % len(headings)) for nth, at in enumerate(cells)]
+        long = {column for at, column in places if len(text_of(table[at + 1])) >= LEAST_LETTERS}
+        if len(headings) < LEAST_COLUMNS or not long:
+            continue
+        table[0].attrSet("class", "list")
+        for at, column in places:
+            if column and headings[column]:
+                table[at].attrSet("data-label", headings[column])
+            if not column or column in long:
+                table[at].attrJoin("class", "first")
+
+
+def _tables(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    begin = 0
+    for at, token in enumerate(tokens):
+        if token.type == "table_open":
+            begin = at
+        elif token.type == "table_close":
+            yield tokens[begin : at + 1]
 
 
 def _mark_rows_of_parts(tokens: Sequence[Token], *, at: str, taken: set[str]) -> None:

@@ -44,6 +44,7 @@ def _bar(each: FleetFacility) -> Bar:
         ),
         each.storage_bytes,
         warning="not enough white space" if each.is_short else "",
+        short=_free(each),
     )
 
 
@@ -51,13 +52,16 @@ def _text(each: FleetFacility) -> str:
     words = [f"{_amount(each.structures_bytes)} structures"]
     if each.second_copies_bytes:
         words.append(f"{_amount(each.second_copies_bytes)} second copies")
-    if each.white_space_bytes is not None:
-        words.append(f"{_amount(each.white_space_bytes)} free of {_amount(each.storage_bytes or 0)}")
-    else:
-        words.append("storage not stated")
+    words.append(_free(each))
     if each.after_loss is not None and each.after_loss.needed_bytes:
         words.append(f"{_amount(each.after_loss.needed_bytes)} needed without {each.after_loss.lost}")
     return ", ".join(words)
+
+
+def _free(each: FleetFacility) -> str:
+    if each.white_space_bytes is None:
+        return "storage not stated"
+    return f"{_amount(each.white_space_bytes)} free of {_amount(each.storage_bytes or 0)}"
 
 
 def _amount(size_bytes: int) -> str:

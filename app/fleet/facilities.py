@@ -60,7 +60,9 @@ def placed(plans: Sequence[PlannedGroup], measured: Mapping[StructureKey, Measur
         measured: Measured structures by group and name.
     """
     all_structures = {each.plan: _count(each) for each in plans}
-    groups = [*_without_repeats(plans), *_unplanned(plans, measured)]
+    # Places depend on the order. That of the names is the one of the linked pages, and no acknowledgement changes it.
+    own = sorted(_without_repeats(plans), key=lambda each: each.plan.lower())
+    groups = [*own, *_unplanned(plans, measured)]
     asked = question(groups)
     observed = {
         cfrm_structure_name(qsg_name=qsg, cfstruct_name=name): place

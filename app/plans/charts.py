@@ -92,7 +92,7 @@ def _rule(step: JsonObject) -> str:
 
 def _short(step: JsonObject) -> str:
     size = step["size_bytes"]
-    return f"over {size // KIB}K offloaded" if size else "all offloaded"
+    return f"over {size // KIB}K" if size else "all"
 
 
 def depth_chart(queues: Sequence[JsonObject], subject: str = "") -> BarChart | None:
@@ -196,6 +196,7 @@ def _facility_bar(line: FacilityLine, structures: Sequence[JsonObject]) -> Bar:
         ),
         whole=line.storage_kib,
         warning="not enough storage" if is_short else "",
+        short=f"{grouped(round(used / KIB))} to {grouped(round(full / KIB))} MiB",
         marks=(BarMark(full, "grown", is_long=True, name="all at SIZE"),),
     )
 

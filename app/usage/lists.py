@@ -18,7 +18,7 @@ from app.web.urgency import urgency_cell
 from planner_core.simulated import WORD, has_simulated_name
 
 HEALTH = ListTable[HealthEntry](
-    name="health of structures",
+    name="health measures",
     path="/usage/health",
     columns=(
         Column(key="structure", title="Structure", kind="name", read=lambda each: TableCell(value=each.structure, href=each.page)),

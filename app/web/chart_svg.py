@@ -730,7 +730,7 @@ def _bar_below(sheet: Sheet, bar: Bar, top: float, scale: float, *, text_style: 
     sheet.text(0, top + 11, bar.name, f"name {text_style}".rstrip())
     begin = len(bar.name) * _NAME_CHARACTER + 8
     has_room = begin + len(bar.text) * _TICK_CHARACTER <= sheet.width
-    sheet.text(begin, top + 11, bar.text if has_room else bar.warning, text_style)
+    sheet.text(begin, top + 11, bar.text if has_room else bar.warning or bar.short, text_style)
     width = (bar.extent if bar.whole is None else bar.whole) * scale
     sheet.add(
         "rect", f"storage{'' if bar.whole is not None else ' unknown'}", x=1, y=y, width=width, height=_BAR

@@ -240,6 +240,8 @@ class Bar:
     """The available amount, drawn behind the parts; None if unknown."""
     warning: str = ""
     """A warning for narrow pages, which have no room for the text."""
+    short: str = ""
+    """The text on narrow pages without a warning, if the whole text is too long."""
     marks: tuple[BarMark, ...] = ()
     is_heading: bool = False
     """Whether it is the heading of the bars below it, and has no parts."""

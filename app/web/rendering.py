@@ -76,6 +76,7 @@ SITE = Site(
                 NavItem("usage", "/usage", "Usage"),
                 NavItem("forecasts", "/forecasts", "Forecasts"),
                 NavItem("curves", "/curves", "Fitted curves"),
+                NavItem("levels", "/cf-levels", "CFCC levels"),
                 NavItem("nights", "/nights", "Nightly runs"),
                 NavItem("notices", "/notices", "Notices"),
                 NavItem("uploads", "/uploads", "Uploads"),
@@ -99,7 +100,6 @@ SITE = Site(
             (
                 NavItem("docs", "/docs", "Documentation"),
                 NavItem("reference", "/reference", "Published tables"),
-                NavItem("levels", "/cf-levels", "CFCC levels"),
                 NavItem("api", "/api/docs", "REST API"),
             ),
         ),

@@ -51,6 +51,7 @@ def _bar(each: WhiteSpace) -> Bar:
         tuple(Part(style, size, f"{words}: {plain(size)}", words) for style, size, words in parts),
         each.storage_bytes,
         warning="not enough free space" if is_short else "",
+        short=_short(each),
     )
 
 
@@ -60,6 +61,11 @@ def _text(each: WhiteSpace) -> str:
     if each.free_bytes is None:
         return f"{used} used, {keep} to keep free; storage not stated"
     return f"{used} used, {keep} to keep free, of {_amount(each.storage_bytes or 0)}"
+
+
+def _short(each: WhiteSpace) -> str:
+    keep = f"{_amount(each.keep_bytes) if each.keep_bytes else 'nothing'} to keep free"
+    return keep if each.storage_bytes is None else f"{keep}, of {_amount(each.storage_bytes)}"
 
 
 def _amount(size_bytes: int) -> str:

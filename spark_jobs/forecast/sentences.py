@@ -104,8 +104,8 @@ def flat(*, value: float, unit: str, measured: int) -> str:
 
 def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float], horizon_days: int) -> str:
     """Return the sentence of a forecast: the first level that is passed, and the growth."""
-    low, middle, high = (100 * share for share in growth)
-    grows = f"{middle:+.1f} % in 30 days (80 % interval {low:+.1f} to {high:+.1f})"
+    low, middle, high = (signed(100 * share) for share in growth)
+    grows = f"{middle} % in 30 days (80 % interval {low} to {high})"
     passed = [crossing for crossing in crossings if crossing.state == "already_crossed"]
     coming = [crossing for crossing in crossings if crossing.state == "within"]
     if passed:
@@ -117,6 +117,16 @@ def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float
     if not known:
         return f"No limit is known. {grows}."
     return f"{known[0].sentence}. {grows}."
+
+
+def signed(percent: float) -> str:
+    """Return a percentage with its sign.
+
+    >>> signed(8.14), signed(-1.9), signed(-0.04)
+    ('+8.1', '\N{MINUS SIGN}1.9', '0.0')
+    """
+    rounded = round(percent, 1)
+    return f"{rounded:+.1f}".replace("-", "\N{MINUS SIGN}") if rounded else "0.0"
 
 
 def exceptional(found: Days) -> tuple[str, ...]:

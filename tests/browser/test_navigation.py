@@ -98,7 +98,7 @@ def test_menu_closes_when_the_focus_or_a_click_leaves_it(page: Page) -> None:
     menu(page, "Help").click()
     expect(links).not_to_have_count(closed)
     menu(page, "Tools").click()
-    expect(page.get_by_role("link", name="CFCC levels", exact=True)).to_be_hidden()
+    expect(page.get_by_role("link", name="Published tables", exact=True)).to_be_hidden()
     page.get_by_role("heading", level=1).click()
     expect(links).to_have_count(closed)
     menu(page, "Help").focus()

@@ -134,14 +134,14 @@ def test_sentence_states_count_and_worst_interval() -> None:
 def test_guidelines_state_their_limits_in_words() -> None:
     assert {measure: each.words for measure, each in guidelines().items()} == {
         "redrives": "at most 20 %",
-        "structure_full": "none",
+        "structure_full": "never",
         "sync_time": "below 40 µs good, above 60 µs critical",
         "async_time": "below 250 µs good, above 400 µs critical",
         "changed": "at most 10 %",
         "delayed": "at most 10 %",
         "read_lists": "at most 3 to 1",
-        "pool_waits": "none",
-        "buffer_waits": "none",
+        "pool_waits": "never",
+        "buffer_waits": "never",
     }
 
 

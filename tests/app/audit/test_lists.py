@@ -34,6 +34,14 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
             None,
             "with the method kerberos; the file was stored already",
         ),
+        (
+            {
+                "code": "DSGROUP_MISSING",
+                "first": [{"at": "SEPA", "message": "SEPA offloads.", "reason": "As agreed."}],
+            },
+            None,
+            "code DSGROUP_MISSING; SEPA offloads. As agreed",
+        ),
         ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
         ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),
         ({"cfcc_level": 26, "sources": ["SIZER", "IXLCSP"]}, None, "CFCC level 26; sources SIZER, IXLCSP"),

@@ -158,6 +158,17 @@ def test_equal_headings_have_different_anchors() -> None:
     assert [heading.anchor for heading in article.headings] == ["same", "same-1", "code--more"]
 
 
+def test_wide_table_has_the_headings_that_its_cards_show() -> None:
+    long = "a text that is longer than a column of a phone"
+    table = f"# A\n\n| name | unit | meaning |\n|---|--:|---|\n| x | s | {long} |\n| y | 1 | short |\n"
+    shown = read(f"<article>{render_article(table, at='a.md').html}</article>")
+    assert shown.one("table")["class"] == "list"
+    cells = [(cell.attributes.get("data-label"), cell.attributes.get("class")) for cell in shown.all("td")]
+    assert cells == [(None, "first"), ("unit", "r"), ("meaning", "first")] * 2
+    for narrow in (table.replace(long, "text"), "# A\n\n| a | b |\n|---|---|\n| x | " + long + " |\n"):
+        assert "class" not in read(str(render_article(narrow, at="a.md").html)).one("table").attributes
+
+
 def test_number_columns_are_aligned_without_inline_style() -> None:
     article = render_article("# A\n\n| a | b |\n|---|--:|\n| x | 1 |\n", at="a.md")
     found = read(str(article.html))

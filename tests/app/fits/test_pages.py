@@ -225,7 +225,7 @@ def test_forecast_page_shows_crossings_and_the_effect_of_a_larger_size(
     levels = table(found, "when each level of List elements is passed")
     assert levels[0][6:] == ["1.5 times the size", "twice the size"]
     assert levels[1][:6] == ["70 %", "91750", f"in 30 days 12{NONE}55", "in 50 days", "95", "99"]
-    assert levels[1][6:] == ["not expected within 180 days", "not expected within 180 days"]
+    assert levels[1][6:] == ["not within 180 days", "not within 180 days"]
     assert levels[3][2] == "unlikely within 180 days"
     ahead = table(found, "days ahead for List elements")
     assert [row[0] for row in ahead[1:]] == [f"{first} {NONE} {first + 29}" for first in range(1, 181, 30)]

@@ -111,3 +111,10 @@ def test_single_facility_has_no_other_loss() -> None:
     (only,) = placed([AllocationGroup("P", 25, (), [structure("A", 10, "CF01")])], {}).facilities
     assert only.after_loss is None
     assert only.unplaced == ("SQ03A",)
+
+
+def test_places_do_not_depend_on_which_plan_was_saved_last() -> None:
+    plans = [plan(structure(name, 700), name=name) for name in ("A", "B", "C")]
+    first, last = (placed(each, {}) for each in (plans, plans[::-1]))
+    assert first.unplaced == last.unplaced == ("SQ03C",)
+    assert first.facilities == last.facilities

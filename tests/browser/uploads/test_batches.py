@@ -102,3 +102,22 @@ def test_batch_is_sent_filtered_and_refreshed_without_scripts(page: Page, base: 
     plain.get_by_role("button", name="Try again").click()
     expect(plain.get_by_text("The file will be read again.")).to_be_visible()
     context.close()
+
+
+def test_one_answer_reads_all_dumps_of_a_batch(page: Page, tmp_path: Path) -> None:
+    paths = [tmp_path / f"D{number}.smf" for number in range(6)]
+    for number, path in enumerate(paths):
+        path.write_text(f"ask\ndays {DAY}\n# {number}\n")
+    page.goto("/new-upload")
+    page.get_by_label("One or more files").set_input_files(paths)
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page).to_have_url(BATCH, timeout=UNTIL_READ_MS)
+    sentence = page.locator(".batch .sentence")
+    expect(sentence).to_have_text("0 of 6 read, 6 need your input", timeout=UNTIL_READ_MS)
+    page.get_by_role("link", name="Answer").first.click()
+    for name in ("CSQ1 on SYSA", "CSQ2 on SYSB"):
+        page.get_by_label(f"Group of {name}").fill("SQ03")
+    page.get_by_role("button", name="Submit answers").click()
+    expect(page.get_by_role("status").first).to_contain_text("all other files whose questions are now answered")
+    page.get_by_role("main").get_by_role("link", name="Uploads", exact=True).click()
+    expect(sentence).to_have_text("6 of 6 read", timeout=UNTIL_READ_MS)

@@ -46,6 +46,15 @@ def test_figures_include_their_unit() -> None:
     assert sentences.number(84.26, "percent") == "84.3 %"
 
 
+def test_percentages_have_a_sign_unless_they_are_zero() -> None:
+    assert [sentences.signed(each) for each in (8.14, -1.9, -0.04, 0.0)] == [
+        "+8.1",
+        "\N{MINUS SIGN}1.9",
+        "0.0",
+        "0.0",
+    ]
+
+
 def test_forecast_sentence_begins_with_the_first_level_passed() -> None:
     growth = (0.01, 0.02, 0.031)
     late, soon = crossing("within", "late", p50=90), crossing("within", "soon", p50=9)

@@ -309,6 +309,7 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
             20,
             warning="too much",
         ),
+        Bar("D", f"30 of 40, {'in many words ' * 5}", (Part("held", 30),), 40, short="30 of 40"),
     )
     chart = BarChart(id="bars", title="Bars", description="In words.", bars=bars)
     for drawing in layouts(chart):
@@ -322,6 +323,7 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
         assert not with_class(drawing, "keep")
         texts = [shape.text for shape in drawing.shapes]
         assert ("too much" in texts) == (drawing.kind == "narrow")
+        assert ("30 of 40" in texts) == (drawing.kind == "narrow")
 
 
 def test_names_and_amounts_are_shown_next_to_bars_on_request() -> None:

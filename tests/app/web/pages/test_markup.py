@@ -123,7 +123,7 @@ def test_titles_are_distinct_and_navigation_marks_the_current_page(
         **dict.fromkeys(("what-runs", "running", "plan-from-running"), ("Tools", "Compare with the running system")),
         "usage": ("Measurements", "Usage"), "forecasts": ("Measurements", "Forecasts"), **dict.fromkeys(("curves", "sizing-points"), ("Measurements", "Fitted curves")),
         **dict.fromkeys(("nights", "connections"), ("Measurements", "Nightly runs")), "import": ("Tools", "Import tables"), "notices": ("Measurements", "Notices"), **dict.fromkeys(("uploads", "new-upload", "qsg-map", "upload-files", "collection-kit"), ("Measurements", "Uploads")),
-        "reference": ("Help", "Published tables"), "docs": ("Help", "Documentation"), "api": ("Help", "REST API"), "cf-levels": ("Help", "CFCC levels"),
+        "reference": ("Help", "Published tables"), "docs": ("Help", "Documentation"), "api": ("Help", "REST API"), "cf-levels": ("Measurements", "CFCC levels"),
     }  # fmt: skip
     menu, entry = expected.get(section, ("", ""))
     assert current == ([entry] if entry else [])
