@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, Block, blocks, commands, name_of, shows
-from tests.docs.ready import ready, script
+from tests.prepared import prepared, script
 
 pytestmark = pytest.mark.long
 
@@ -46,6 +46,7 @@ WITH_CURL = [
     for page in WITH_EXAMPLES
     if any(block.language in SHELL and re.search(r"\bcurl ", block.text) for block in blocks(page))
 ]
+PREPARED = ("app.cli", "app.main", "app.scenarios.service", "uvicorn", "tests.docs.curl")
 PATIENCE_S = 120
 
 
@@ -71,7 +72,7 @@ def surroundings() -> dict[str, str]:
 class Terminal:
     """A folder in which the commands of one page run, with the commands of the project in .venv.
 
-    `cfplan` starts at once (ready.py); `.venv/bin/cfplan`, as in the README, and the service start normally.
+    `cfplan` starts at once (tests/prepared.py); `.venv/bin/cfplan`, as in the README, and the service start normally.
     """
 
     def __init__(self, folder: Path, *, port: int, real_curl: bool, ready_commands: Path) -> None:
@@ -162,8 +163,8 @@ class Terminal:
 @pytest.fixture(scope="module")
 def ready_commands() -> Iterator[Path]:
     """Yield the folder of the process that runs commands at once."""
-    with ready(surroundings()) as found:
-        yield found
+    with prepared(surroundings(), *PREPARED) as found:
+        yield found.folder
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def kill_commands(database: Database, settings: Settings, expected: Rows, kills:
 
     If a command finishes before its kill, the next kill comes earlier.
     """
-    latest_s = 1.6
+    latest_s = 0.8
     while kills:
         begin_anew(database, settings)
         with command_process(settings, "nightly", "--json") as process:
@@ -142,7 +142,7 @@ def test_forty_killed_commands_are_completed_by_the_next(
 
 def kill_keepers(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
     """Kill a keeper this many times before its run ends; the next keeper completes each run."""
-    latest_s = 1.4
+    latest_s = 0.7
     while kills:
         begin_anew(database, settings)
         run = queue(database)

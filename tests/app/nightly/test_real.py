@@ -25,6 +25,7 @@ from app.nightly.models import FitState, Trigger
 from app.settings import Settings
 from app.usage import service as usage
 from tests.app.nightly.support import RESULTS, command, command_process, queue, results, settings_for, work
+from tests.prepared import Started
 
 pytestmark = [
     pytest.mark.spark,
@@ -138,7 +139,7 @@ def jobs_of(settings: Settings) -> list[int]:
     return found
 
 
-def wait_for_job(settings: Settings, process: subprocess.Popen[bytes], *, seconds: float) -> None:
+def wait_for_job(settings: Settings, process: Started, *, seconds: float) -> None:
     while process.poll() is None and not jobs_of(settings):
         time.sleep(0.05)
     time.sleep(seconds)
