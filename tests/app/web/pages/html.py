@@ -40,10 +40,12 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """Yield this element and its descendants, in document order."""
-        yield self
-        for part in self.inside:
+        waiting: list[Element | str] = [self]
+        while waiting:
+            part = waiting.pop()
             if isinstance(part, Element):
-                yield from part.walk()
+                yield part
+                waiting.extend(reversed(part.inside))
 
     def all(self, tag: str | None = None, **attributes: str) -> list[Element]:
         """Return the elements with this tag and these attributes; `class_` is one of the classes."""

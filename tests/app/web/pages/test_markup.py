@@ -133,11 +133,8 @@ def test_titles_are_distinct_and_navigation_marks_the_current_page(
 
 @EVERY_PAGE
 def test_internal_links_resolve(app: FastAPI, address: str, status: int) -> None:
-    @cache
-    def ids(target: str) -> set[str]:
-        return {element["id"] for element in page(app, target).walk() if "id" in element.attributes}
-
     found = page(app, address, status=status)
+    here = _ids(found)
     for link in found.all("a"):
         whole = urljoin(f"http://cfplan{address}", link["href"])
         target, fragment = urldefrag(whole)
@@ -145,12 +142,13 @@ def test_internal_links_resolve(app: FastAPI, address: str, status: int) -> None
         if parts.netloc != "cfplan" or not _is_page(link):
             continue
         path = parts.path + (f"?{parts.query}" if parts.query else "")
-        if path == address:
-            here = {element["id"] for element in found.walk() if "id" in element.attributes}
-            assert not fragment or fragment in here, link["href"]
-        else:
-            there = ids(path)
-            assert not fragment or fragment in there, link["href"]
+        there = here if path == address else _ids(page(app, path))
+        assert not fragment or fragment in there, link["href"]
+
+
+@cache
+def _ids(found: Element) -> set[str]:
+    return {element["id"] for element in found.walk() if "id" in element.attributes}
 
 
 def _is_page(link: Element) -> bool:
