@@ -16,12 +16,14 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
+from time import time as time_now
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -60,6 +62,9 @@ LONGEST_NUMBER: Final = 400
 LONGEST_SHOWN: Final = 40
 LONGEST_INTERVAL_US: Final = 100 * US_A_MINUTE
 """SMF74INT has two digits for minutes."""
+PREFIX: Final = "cfplan-smf-"
+LEFT_OVER_AFTER_S: Final = 7 * 86_400.0
+"""Seconds. A document of 22 MB takes about 3; even one of 100 GB, were it possible, would take hours."""
 AGAIN: Final = "Nothing was stored. Request the records again."
 
 HEADER: Final = "header"
@@ -123,11 +128,22 @@ def converted(path: Path, *, name: str = "", folder: Path | None = None) -> Iter
     Raises:
         NotReadable: The document is incomplete, or a value in it does not have the form that its field has.
     """
-    with TemporaryDirectory(prefix="cfplan-smf-", dir=folder) as made:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_left_over(folder)
+    with TemporaryDirectory(prefix=PREFIX, dir=folder) as made:
         found = Converted(Path(made) / (Path(name).name or path.name))
         with found.path.open("wb") as out:
             _Conversion(TextFile(path), out, found).run()
         yield found
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove the temporary dumps of processes that were killed. No conversion takes as long as these are old."""
+    for path in folder.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # another process removes it
+            if time_now() - path.stat().st_mtime > LEFT_OVER_AFTER_S:
+                rmtree(path, ignore_errors=True)
 
 
 # ---- the document ------------------------------------------------------------------------------------------------
@@ -575,11 +591,14 @@ class _Conversion:
     def run(self) -> None:
         for key, value in self._document.members():
             index = int(key) if _INDEX.fullmatch(key) else None
-            if index is None or not isinstance(value, dict):
-                self._others.append(_label(key))
-                # A member that is no record, such as a status, must not hide that records are missing.
+            if index is None:
+                self._others = [*self._others, _label(key)][-MOST_PROBLEMS:]
+                # A member such as a status may be there, but an object or array could be a record under another name.
                 if isinstance(value, dict | list):
                     self._problem(f"Member {self._others[-1]} is not a record: records have an index.")
+                continue
+            if not isinstance(value, dict):
+                self._problem(f"Record {index} must be an object, but is {_shown(value)}.")
                 continue
             if index in self._indexes:
                 self._problem(f"Record {index} is there twice.")
@@ -593,13 +612,15 @@ class _Conversion:
                 self._refuse()
         self._refuse()
         if not self._indexes:
-            has = f" It has only the members {', '.join(self._others[:5])}." if self._others else ""
+            has = f" It has only members such as {', '.join(self._others)}." if self._others else ""
             message = f"The answer has no records 74-4.{has} Nothing was stored. Check the data set and the time that you requested."
             raise NotReadable(message)
         self._note_gaps()
 
     def _problem(self, text: str) -> None:
         self._problems.append(text)
+        if len(self._problems) >= MOST_PROBLEMS:
+            self._refuse()
 
     def _refuse(self) -> None:
         if not self._problems:

@@ -267,6 +267,16 @@ def test_check_accepts_any_description(run: Run, site: Site, answer: Any) -> Non
     assert f"documented, but missing: {', '.join(FIELDS)}" in "\n".join(said)
 
 
+def test_ingest_command_reads_a_document(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "cf.txt"  # recognized by its content
+    path.write_bytes(RECORDS)
+    code, said = run("ingest", str(path))
+    assert (code, '"kind": "gatherer_json"' in "\n".join(said)) == (0, True)
+    path.write_bytes(RECORDS[:-30])
+    code, said = run("ingest", str(path))
+    assert (code, "The answer is truncated in record 2" in "\n".join(said)) == (3, True)
+
+
 # ---- one declaration -------------------------------------------------------------------------------------------------
 
 

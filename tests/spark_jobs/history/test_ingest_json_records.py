@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -134,6 +135,22 @@ def test_incomplete_document_leaves_nothing_behind(
         History.open_kept(str(tmp_path / "empty"), create=True)
     )
     assert list(temporary.iterdir()) == []
+
+
+def test_work_folder_is_created_and_dumps_of_killed_processes_are_removed_from_it(
+    run: Run, tmp_path: Path
+) -> None:
+    work = tmp_path / "data" / "jobs"
+    path = answer(tmp_path / "answer.json", range(1))
+    assert run(tmp_path / "history", path, "--work-dir", str(work))["status"] == "stored"
+    assert list(work.iterdir()) == []
+    for name in ("cfplan-smf-old", "cfplan-smf-new", "other"):
+        (work / name).mkdir()
+        (work / name / "answer.json").write_bytes(b"x")
+    for name in ("cfplan-smf-old", "other"):
+        os.utime(work / name, (0, 0))
+    run(tmp_path / "history", answer(tmp_path / "answer.json", range(2)), "--work-dir", str(work))
+    assert sorted(each.name for each in work.iterdir()) == ["cfplan-smf-new", "other"]
 
 
 def test_record_with_impossible_values_is_left_out_and_named_by_its_index(run: Run, tmp_path: Path) -> None:

@@ -432,8 +432,10 @@ DOCUMENTS = [
     (b"[{}]", "must be an object of records by index"),
     (b'"text"', "must be an object of records by index"),
     (b"{}", "The answer has no records 74-4."),
-    (b'{"status": 404, "message": "no"}', "It has only the members 'status', 'message'."),
+    (b'{"status": 404, "message": "no"}', "It has only members such as 'status', 'message'."),
     (b'{"error": {"SMF74SID": 1}}', "Member 'error' is not a record: records have an index."),
+    (b'{"0": [1]}', "Record 0 must be an object, but is an array."),
+    (b'{"0": null}', "Record 0 must be an object, but is null."),
     (b'{"0": {}}', "Record 0, header is missing."),
     (b'{"0": {"SMF74SID": "A", "SMF74SID": "B"}}', "has the key 'SMF74SID' twice in one object in record 0"),
     (b'{"0": {"SMF74RTY": 70, "SMF74STY": 1}}', "Record 0 has the type 70 and the subtype 1"),
@@ -450,6 +452,13 @@ DOCUMENTS = [
 @pytest.mark.parametrize(("content", "said"), DOCUMENTS, ids=[str(content[:30]) for content, _ in DOCUMENTS])
 def test_hostile_documents_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
     assert said in refusal(tmp_path, content)
+
+
+@pytest.mark.parametrize("value", ["1", "[]", "{}"])
+def test_reading_stops_after_some_problems(tmp_path: Path, value: str) -> None:
+    records = ",".join(f'"{number}":{value}' for number in range(1000))
+    said = refusal(tmp_path, f"{{{records},".encode())
+    assert re.findall(r"Record (\d+)", said) == ["0", "1", "2", "3", "4"], "the missing end is not reached"
 
 
 def test_record_that_occurs_twice_is_refused(tmp_path: Path) -> None:
