@@ -76,6 +76,11 @@ def add_merge(merge: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print the answer as JSON: policy, changes, difference, findings"
     )
     how.add_argument("--difference", action="store_true", help="print the difference instead of the policy")
+    how.add_argument(
+        "--workflow",
+        metavar="NAME",
+        help="print a z/OSMF workflow that defines the policy under this new name",
+    )
 
 
 def add_diff(diff: argparse.ArgumentParser) -> None:
@@ -199,8 +204,9 @@ def _merge(arguments: argparse.Namespace) -> int:
     from planner_core.errors import OutputRefused, PlanRefused
 
     try:
+        result = _result(arguments.plan)
         found = merged(
-            _result(arguments.plan),
+            result,
             read_text(arguments.policy),
             unstated=arguments.unstated,
             policy_name=arguments.policy_name,
@@ -213,6 +219,11 @@ def _merge(arguments: argparse.Namespace) -> int:
         write_json(found.as_json())
         return _code(found.findings, "error")
     _say(found.findings)
+    if arguments.workflow is not None:
+        from planner_core.running.merged_workflow import merged_workflow
+
+        write(merged_workflow(result, found, arguments.workflow))
+        return _code(found.findings, "error")
     sys.stdout.flush()
     # Written as bytes, because the terminal's encoding could not restore bytes that are not UTF-8. Flushed first, to keep
     # the order.

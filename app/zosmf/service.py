@@ -465,13 +465,14 @@ def apply(
     if result.state is ApplyState.ACTIVATED and active in (None, result.policy_name):
         return result
     planned = evaluate(version)
-    _require_current(server, active, result, planned, unit)
+    _require_current(server, _reference(server, active, kept), result, planned, unit)
     if not confirm_activation(result.policy_name):
         message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
         raise ApplyRefused(message)
     # Again, because the confirmation may take hours: neither policy may have been changed in the meantime.
     _require_as_sent(database, server, kept, unit)
-    _require_current(server, server.list_policies().active, result, planned, unit)
+    active = server.list_policies().active
+    _require_current(server, _reference(server, active, kept), result, planned, unit)
     return _activated(database, server, result, version, kept)
 
 
@@ -778,8 +779,13 @@ def _settled(state: ApplyState) -> ApplyState:
     return ApplyState.VERIFIED if state is ApplyState.ACTIVATING else state
 
 
+def _reference(server: PolicyServer, active: str | None, kept: _Kept) -> str:
+    """Return the policy that an activation replaces: if the server does not report it, the one that was said to be in use."""
+    return active or server.connection.policy or kept.base
+
+
 def _require_current(
-    server: PolicyServer, active: str | None, result: ApplyResult, planned: PlanResult, unit: str
+    server: PolicyServer, active: str, result: ApplyResult, planned: PlanResult, unit: str
 ) -> None:
     """Check that activating a policy changes the structures of the plan only.
 
@@ -788,7 +794,7 @@ def _require_current(
     Raises:
         ApplyRefused: The active policy differs in other statements, which the activation would undo.
     """
-    if active in (None, result.policy_name):
+    if active == result.policy_name:
         return
     own = {f"STRUCTURE {each.cfrm_name}" for each in planned.structures}
     others = [

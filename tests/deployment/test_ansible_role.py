@@ -38,6 +38,16 @@ pytestmark = [
     pytest.mark.skipif(PLAYBOOK is None, reason="ansible-core is not installed"),
 ]
 SECRET = "cfplan_not-for-any-log"
+# Ansible sends each module with its library as source, which Python would compile for each task. The same library of the
+# installed package is compiled already.
+INTERPRETER = f"""\
+#!{sys.executable}
+import sys
+
+import ansible.module_utils.basic
+
+exec(compile(sys.stdin.read(), "<module>", "exec"), {{"__name__": "__main__"}})
+"""
 ACTIVE = """\
    CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000A1B2C) PARTITION(0F) CPCID(00)
    CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000D3E4F) PARTITION(0F) CPCID(00)
@@ -156,10 +166,13 @@ def play(
     folder.mkdir(exist_ok=True)
     given = {name: site.variables(**changes) for name, (site, changes) in cases.items()}
     names = dict.fromkeys(name for each in given.values() for name in each)
+    interpreter = folder / "python"
+    interpreter.write_text(INTERPRETER, encoding="utf-8")
+    interpreter.chmod(0o700)
     hosts = {
         name: {
             "ansible_connection": "local",
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": str(interpreter),
             "case": each,
             "cfplan_test_sysplex": str(cases[name][0].folder / "sysplex.json"),
         }

@@ -65,14 +65,29 @@ class _Step:
     is_optional: bool = False
 
 
-def workflow(result: PlanResult) -> str:
-    """Return the workflow definition of a plan as XML in ASCII."""
+@dataclass(frozen=True, slots=True)
+class CompletePolicy:
+    """A policy with the statements of all products, which a job can define under its new name."""
+
+    name: str
+    lines: Sequence[str]
+    """The input of IXCMIAPU."""
+
+
+def workflow(result: PlanResult, complete: CompletePolicy | None = None) -> str:
+    """Return the workflow definition of a plan as XML in ASCII.
+
+    Args:
+        result: The plan.
+        complete: The policy that the job defines; None for the policy of the plan.
+    """
     root = Element("workflow", {"xmlns:xsi": _XSI, "xsi:noNamespaceSchemaLocation": "workflow_v1.xsd"})
     _information(root, result)
     # Each step requires the one before it, so that nothing is activated before it was defined.
     before: str | None = None
-    define = _define(result)
-    for step in (_backup(), define, _activate(result, is_defined=define.jcl is not None), _test()):
+    define = _define(result) if complete is None else _define_complete(complete)
+    name = complete.name if complete else result.document.policy.name if define.jcl is not None else None
+    for step in (_backup(), define, _activate(name), _test()):
         before = _append(root, step, before)
     rebuilds = SubElement(root, "step", {"name": "rebuild"})
     _text(rebuilds, "title", "Rebuild the structures whose change is pending")
@@ -180,11 +195,28 @@ def _define(result: PlanResult) -> _Step:
     )
 
 
-def _activate(result: PlanResult, *, is_defined: bool) -> _Step:
+def _define_complete(policy: CompletePolicy) -> _Step:
+    """Return the step that defines a merged policy."""
+    return _Step(
+        "define",
+        "Define the changed policy",
+        f"Define policy {policy.name} with the statements of all products, and the plan merged into them.",
+        [
+            _paragraph(
+                "The job has every statement of the policy that was merged. Continue only if the listing of the step before shows that "
+                "this policy is still the current one: a later change would be undone by the activation. The job has REPLACE(NO), so it "
+                "fails if a policy of this name exists. It changes the administrative policy only."
+            )
+        ],
+        jcl="\n".join([f"//DEFINE   {_UTILITY[0]}", *_UTILITY[1:], *policy.lines, "/*", ""]),
+    )
+
+
+def _activate(name: str | None) -> _Step:
     """Return the step that starts the policy; a policy that was merged by hand has a name that the plan does not know."""
     started = (
-        [_paragraph("Start the new policy:"), _preformatted(activate_command(result.document.policy.name))]
-        if is_defined
+        [_paragraph("Start the new policy:"), _preformatted(activate_command(name))]
+        if name is not None
         else [
             _paragraph(
                 "Start the new policy. Replace policy-name with the name that you gave it in the step before:"

@@ -46,6 +46,17 @@ def test_lint_without_json_prints_file_and_line(files: Path, capsys: pytest.Capt
     assert "no finding in 31 lines (policy)" in capsys.readouterr().out
 
 
+def test_merge_prints_the_workflow_of_the_merged_policy(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    merge = ["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt"), "--workflow"]
+    assert main([*merge, "NEW$1"]) == 0
+    assert " DEFINE POLICY NAME(NEW$1) REPLACE(NO)\n" in capsys.readouterr().out
+    assert main([*merge, "PROD01"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, "PROD01 is the name of the current policy" in said.err) == ("", True)
+
+
 def test_lint_uses_the_given_group_name(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = files / "group.mqsc"
     path.write_text("DEFINE CFSTRUCT(SQ03APP1) CFLEVEL(3)\n", encoding="utf-8")

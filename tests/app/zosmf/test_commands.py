@@ -469,6 +469,42 @@ def test_server_that_does_not_report_the_active_policy_needs_its_name(
     assert (code, "does not report which policy is active" in out) == (0, True)
 
 
+def test_policy_that_is_said_to_be_active_is_compared_if_the_server_does_not_report_it(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    stand_in.reports_active = False
+    apply = (*APPLY, "--policy", "CFRM01")
+    assert run(capsys, *apply)[0] == 0
+    structure(stand_in, "CFRM01", "DSNDB0G_LOCK1")["size"] = 262144
+    code, _, err = run(capsys, *apply, "--activate", "--confirm-activation", "CFRM02")
+    assert (code, stand_in.active) == (2, "CFRM01")
+    assert "STRUCTURE DSNDB0G_LOCK1: SIZE(262144) -> SIZE(131072)" in err
+
+
+def test_refused_creation_is_repeated_under_the_same_name(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture
+) -> None:
+    stand_in.faults += [
+        *(Fault() for _ in range(4)),
+        Fault(status=400, body=b"the couple data set has no room"),
+    ]
+    code, _, err = run(capsys, *APPLY)
+    assert (code, "the couple data set has no room" in err) == (2, True)
+    assert stored_state() == ApplyState.REFUSED
+    assert run(capsys, *APPLY)[0] == 0
+    assert stored_state() == ApplyState.VERIFIED
+
+
+@pytest.mark.parametrize("size", ["131072K", "128M", "0.125G"])
+def test_other_statements_keep_their_notation(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, size: str
+) -> None:
+    other = structure(stand_in, "CFRM01", "DSNDB0G_LOCK1")
+    other.update(size=size, rebuildpercent=5, Duplex="ENABLED", newkeyword=[{"x": None}])
+    assert run(capsys, *APPLY)[0] == 0
+    assert structure(stand_in, "CFRM02", "DSNDB0G_LOCK1") == other
+
+
 def test_pulled_policy_is_input_of_the_utility(
     stand_in: ZosmfStandIn, plan: str, capsys: Capture, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from planner_core.texts.outputs import render_output
 from planner_core.texts.zosmf import workflow as module
 from tests.planner_core.plans import job_plan, policy_documents, varied
 from tests.planner_core.running.policies import keywords_of, read_structures
-from tests.planner_core.texts.workflow_schema import problems
+from tests.planner_core.texts.workflow_schema import MOST_PREREQUISITES, problems
 
 
 def text_of(document: dict[str, Any], kind: str = "workflow") -> str:
@@ -177,6 +177,13 @@ def test_any_plan_gives_a_valid_definition(document: dict[str, Any]) -> None:
         ("<autoEnable>false</autoEnable>", "<autoEnable>0</autoEnable>", "autoEnable is"),
         ("<p>The job lists", "<script>x</script><p>The job lists", "script in instructions"),
         ("<title>Back up the policies</title>", f"<title>{'x' * 101}</title>", "title has 101"),
+        ('maxRc="0"', 'maxRc="4096"', "submitAs maxRc="),
+        ("<p>The job lists", '<p class="x">The job lists', "attribute of p"),
+        (
+            '<prereqStep name="backup" />',
+            '<prereqStep name="backup" />' * (MOST_PREREQUISITES + 1),
+            "step has too many prereqStep",
+        ),
     ],
 )
 def test_rules_find_errors(old: str, new: str, told: str) -> None:

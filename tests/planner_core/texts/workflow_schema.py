@@ -18,6 +18,7 @@ TEMPLATE: Final = 1_000_000
 MOST_STEPS: Final = 500
 MOST_TEMPLATE_LINES: Final = 10_000
 DEEPEST_STEP: Final = 5
+MOST_PREREQUISITES: Final = 499
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9\-_]*")
 _BOOLEAN: Final = "true|false"
 
@@ -48,7 +49,7 @@ RULES: Final[dict[str, Rule]] = {
     "canMarkAsFailed": Rule(pattern=_BOOLEAN),
     "template": Rule(("inlineTemplate", "submitAs?")),
     "inlineTemplate": Rule((), _SUBSTITUTION, longest=TEMPLATE),
-    "submitAs": Rule((), (("maxRc", "[0-9]{1,4}"),), pattern="JCL"),
+    "submitAs": Rule((), (("maxRc", "[0-9]{1,3}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-5]"),), pattern="JCL"),
 }  # fmt: skip
 _PARENT: Final = Rule(("title", "description", "prereqStep*", "step*"))
 _LEAF: Final = Rule(
@@ -88,6 +89,10 @@ def _check(element: Element, found: list[str], *, depth: int) -> None:
             for each in element.iter()
             if each is not element and each.tag not in _HTML
         ]
+        # Attributes are known for links and tables only, which our workflows do not use.
+        found += [
+            f"attribute of {each.tag}" for each in element.iter() if each is not element and each.attrib
+        ]
         return
     text = element.text or ""
     if element.tag == "step":
@@ -99,6 +104,8 @@ def _check(element: Element, found: list[str], *, depth: int) -> None:
         found.append(f"{element.tag} has {len(text)} characters")
     if rule.pattern is not None and not re.fullmatch(rule.pattern, text):
         found.append(f"{element.tag} is {text!r}")
+    if len(element.findall("prereqStep")) > MOST_PREREQUISITES:
+        found.append(f"{element.tag} has too many prereqStep")
     if rule.children and text.strip():
         found.append(f"text in {element.tag}")
     wanted = "".join(
