@@ -23,6 +23,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from planner_core.contracts.ingest import EXIT_CODES, set_aside_message
 from planner_core.inputs import PREVIEW_BYTES
 from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
+from planner_core.names import ADMIN_STRUCTURE
 from spark_jobs.history.dumps import Places, RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
@@ -571,12 +572,14 @@ def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFa
     # The group is only suggested: a queue manager of the same name may belong to another group by now.
     of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
+    in_rmf = only_group_in_rmf(facts)
     return {
         "unknown_qsg": [
             {
                 "system_id": system,
                 "queue_manager": manager,
                 "suggested": of_file.get((system, manager)) or ledger.group_of((system, manager)),
+                "in_rmf": in_rmf,
             }
             for system, manager in unknown
         ],
@@ -586,6 +589,20 @@ def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFa
             f"The records do not show which queue-sharing group {names} belong{'s' if len(unknown) == 1 else ''} to. Records of MQ 10 and later contain the group, and so do those of the channel initiator (115, subtype 231)."
         ],
     }
+
+
+def only_group_in_rmf(facts: RowFacts) -> str | None:
+    """Return the group whose administrative structure is in the records of RMF; None if there is none, or several.
+
+    Every group has this structure. RMF names it as in the policy: the group, filled up to four characters with @, and then
+    CSQ_ADMIN.
+    """
+    groups = {
+        name.removesuffix(ADMIN_STRUCTURE).rstrip("@")
+        for qsg, _, name in facts.structures
+        if not qsg and name.endswith(ADMIN_STRUCTURE)
+    }
+    return groups.pop() if len(groups) == 1 else None
 
 
 def _reader_asks(result: ReadResult, ledger: Ledger) -> dict[str, Any]:

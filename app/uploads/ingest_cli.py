@@ -146,7 +146,12 @@ def _tell(file: str, asks: Asks) -> None:
     for message in asks.messages:
         _say(message)
     for each in asks.unknown_qsg:
-        hint = f"   (elsewhere: {each.suggested})" if each.suggested else ""
+        seen = [
+            f"{where}: {group}"
+            for where, group in (("elsewhere", each.suggested), ("in RMF", each.in_rmf))
+            if group
+        ]
+        hint = f"   ({', '.join(seen)})" if seen else ""
         _say(f"  --qsg {each.system_id}:{each.queue_manager}=QSG{hint}")
     if asks.observed_at:
         now = datetime.now().astimezone()

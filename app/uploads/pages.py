@@ -368,8 +368,8 @@ def _questions(
         GroupQuestion(
             each.system_id or "", each.queue_manager, _who(each), each.suggested or "",
             FormField(
-                name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
-                hint=SUGGESTED.format(qsg=each.suggested) if each.suggested else "",
+                name, f"Group of {_who(each)}", kind="name", value=typed.get(name, _only_group(each)),
+                error=wrong.get(name, ""), hint=_where_seen(each),
             ),
             none_name=f"none/{at}",
             is_none=f"none/{at}" in typed,
@@ -378,6 +378,22 @@ def _questions(
         for at in (f"{each.system_id or ''}/{each.queue_manager}",)
         for name in (f"qsg/{at}",)
     )  # fmt: skip
+
+
+def _only_group(asked: AskedQueueManager) -> str:
+    """Return the group to fill in: the one that RMF shows, unless something else speaks for another one."""
+    return asked.in_rmf if asked.in_rmf and asked.suggested in (None, "", asked.in_rmf) else ""
+
+
+def _where_seen(asked: AskedQueueManager) -> str:
+    seen = []
+    if asked.in_rmf:
+        seen.append(
+            f"The RMF records of this file show one group, {asked.in_rmf}: check that the queue manager is in it."
+        )
+    if asked.suggested:
+        seen.append(SUGGESTED.format(qsg=asked.suggested))
+    return " ".join(seen)
 
 
 def _who(asked: AskedQueueManager) -> str:

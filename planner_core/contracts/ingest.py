@@ -42,6 +42,13 @@ class AskedQueueManager(Answer):
             "you use it."
         ),
     ] = None
+    in_rmf: Annotated[
+        str | None,
+        Field(
+            description="The group of the administrative structure in the RMF records of the file, if they show only one. "
+            "Confirm it before you use it."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ _DELIMITERS: Final = ",;\t"
 _WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
 # Spreadsheets write the result of 10000/60 with all its digits.
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?", re.ASCII)
+_SEPARATED = re.compile(r"[0-9]+([.,' \u00a0\u202f\u2019][0-9]+)+ *[A-Za-z]{0,3}")
+_THOUSANDS = re.compile(r"[0-9]{1,3}(\.[0-9]{3})+", re.ASCII)
+"""A number without a unit that would be 1 K in some countries and 1000 K in others."""
 _FORMULA: Final = ("'=", "'+", "'-", "'@")
 
 
@@ -145,6 +148,16 @@ def columns_of(
     return names
 
 
+def separator_hint(text: str) -> str:
+    """Return what to do about a number with a decimal comma or thousands separators; empty for other text.
+
+    >>> separator_hint("1.234,5")
+    ': use a point for decimals and no thousands separators'
+    """
+    # 1,234 is one thousand in some countries and one and a quarter in others, so it is not read as either.
+    return ": use a point for decimals and no thousands separators" if _SEPARATED.fullmatch(text) else ""
+
+
 class RowReader:
     """The cells of one row by column, and the errors found in them."""
 
@@ -170,7 +183,9 @@ class RowReader:
                 self.wrong(name, "is missing")
             return None
         if not _WHOLE.fullmatch(text):
-            self.wrong(name, f"must be a whole number without separators, not {text[:SHOWN]!r}")
+            self.wrong(
+                name, f"must be a whole number without separators, not {text[:SHOWN]!r}{separator_hint(text)}"
+            )
             return None
         if not lowest <= int(text) <= highest:
             self.wrong(name, f"must be between {lowest} and {highest}, not {text}")
@@ -184,7 +199,9 @@ class RowReader:
             if is_required:
                 self.wrong(name, "is missing")
         elif not _DECIMAL.fullmatch(text):
-            self.wrong(name, f"must be a number such as 100 or 0.5, not {text[:SHOWN]!r}")
+            self.wrong(
+                name, f"must be a number such as 100 or 0.5, not {text[:SHOWN]!r}{separator_hint(text)}"
+            )
         elif Decimal(text) > highest:
             self.wrong(name, f"must be at most {highest}, not {text}")
         else:
@@ -207,10 +224,13 @@ class RowReader:
         if not text:
             self.wrong(name, "is missing")
             return 1
+        if _THOUSANDS.fullmatch(text):
+            self.wrong(name, f"may have a thousands separator: write {text[:SHOWN]!r} without a point")
+            return 1
         try:
             found = parse_size(text)
         except SizeSyntax as error:
-            self.wrong(name, str(error).removesuffix("."))
+            self.wrong(name, f"{str(error).removesuffix('.')}{separator_hint(text)}")
             return 1
         most = limit("largest_policy_size_mib") * MIB
         if not 1 <= found <= most:

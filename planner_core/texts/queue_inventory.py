@@ -20,7 +20,7 @@ from planner_core.document.problems import did_you_mean
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.inputs import squeezed
-from planner_core.texts.csv_rows import CSV_FILE, IGNORED, SHOWN, delimiter_of
+from planner_core.texts.csv_rows import CSV_FILE, IGNORED, SHOWN, RowReader, delimiter_of
 from planner_core.texts.queue_paste import PastedQueues, field_of_heading, read_queues, table_fields
 from planner_core.wire import Answer, JsonObject
 
@@ -30,7 +30,19 @@ TEMPLATE: Final = (
     ("PAYMENTS", "PAYMENTS.REPLY", "2K", "5000", "", "", "no", "50000"),
 )  # fmt: skip
 """A heading and example rows; `table_fields` has all columns."""
-_PLACE: Final = re.compile(r"/structures/([0-9]+)(?:/queues/([0-9]+)(?:/([a-z0-9_]+))?)?")
+_PLACE: Final = re.compile(r"/structures/([0-9]+)(?:/queues/([0-9]+))?(?:/([a-z0-9_]+))?")
+STRUCTURE_FIELDS: Final = {"structure_size": "size", "initsize": "initsize", "preflist": "preflist"}
+"""Columns about the structure of a queue, and their keys in the plan. They repeat in each row of the structure."""
+_STRUCTURE_HEADINGS: Final = {
+    "structuresize": "structure_size",
+    "strsize": "structure_size",
+    "initsize": "initsize",
+    "preflist": "preflist",
+    "preferencelist": "preflist",
+}
+_SIZE: Final = "size"
+"""A heading that means the size of messages, but next to INITSIZE the SIZE of the structure."""
+_BETWEEN_NAMES: Final = re.compile(r"[\s,;/()]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +84,11 @@ def plan_of_queues(
         DocumentInvalid: A setting is not valid.
     """
     check_lines(text)
-    found = read_queues(_with_fields(text.lstrip("\ufeff"), mapping or {}), kind="table")
+    text = text.lstrip("\ufeff")
+    heading = _heading(text, mapping or {})
+    found = read_queues(heading.replaced(text), kind="table")
     structures, places, problems, notes = _structures(found, settings)
+    problems += _add_structure_values(structures, places, heading, text)
     if problems:
         raise InputInvalid(CSV_FILE, first_problems(problems))
     document = {
@@ -96,8 +111,38 @@ def plan_of_queues(
     )
 
 
-def _with_fields(text: str, mapping: Mapping[str, str]) -> str:
-    """Return the text with the names of fields as its headings.
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """The heading of a table: its place and its fields."""
+
+    at: int
+    """The number of blank lines before it."""
+    delimiter: str
+    fields: tuple[str, ...]
+
+    def replaced(self, text: str) -> str:
+        """Return the text with the names of fields as its headings, without those of structures."""
+        lines = text.splitlines(keepends=True)
+        fields = (
+            f"ignored {number}" if field in STRUCTURE_FIELDS else field
+            for number, field in enumerate(self.fields)
+        )
+        heading = io.StringIO()
+        csv.writer(heading, delimiter=self.delimiter, lineterminator="\n").writerow(fields)
+        return "".join((*lines[: self.at], heading.getvalue(), *lines[self.at + 1 :]))
+
+    def structure_cells(self, line: str) -> Mapping[str, str]:
+        """Return the cells about the structure in a line that was read as a queue."""
+        cells = next(csv.reader([line], delimiter=self.delimiter, strict=True))
+        return {
+            field: cell.strip()
+            for field, cell in zip(self.fields, cells, strict=False)
+            if field in STRUCTURE_FIELDS and cell.strip()
+        }
+
+
+def _heading(text: str, mapping: Mapping[str, str]) -> _Heading:
+    """Return the heading of a table.
 
     Raises:
         InputInvalid: A heading is unknown, or there is no heading.
@@ -111,7 +156,9 @@ def _with_fields(text: str, mapping: Mapping[str, str]) -> str:
         cells = next(csv.reader([lines[at]], delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise InputInvalid(CSV_FILE, (FieldProblem(f"line {at + 1}", f"is not CSV: {error}"),)) from None
-    known, chosen = table_fields(), {squeezed(each): field for each, field in mapping.items()}
+    known = (*table_fields(), *STRUCTURE_FIELDS)
+    chosen = {squeezed(each): field for each, field in mapping.items()}
+    has_initsize = "initsize" in {chosen.get(squeezed(cell), squeezed(cell)) for cell in cells}
     place = f"line {at + 1}"
     problems = [
         FieldProblem(
@@ -124,18 +171,25 @@ def _with_fields(text: str, mapping: Mapping[str, str]) -> str:
     fields: list[str] = []
     for number, cell in enumerate(cells):
         # A heading that is a field's own name keeps it; `maxdepth` alone means the backlog.
-        field = chosen.get(squeezed(cell)) or (cell.strip() if field_of_heading(cell) else None)
+        field = chosen.get(squeezed(cell)) or _STRUCTURE_HEADINGS.get(squeezed(cell))
+        if field is None and has_initsize and squeezed(cell) == _SIZE:
+            field = "structure_size"
+        if field is None and field_of_heading(cell):
+            field = cell.strip()
         if field is None and cell.strip():
             message = f"names the unknown column {cell.strip()[:SHOWN]!r}{did_you_mean(cell, known)}; map it to one of {', '.join(known)}, or to {IGNORED} to ignore it"
             problems.append(FieldProblem(place, message))
         fields.append(f"ignored {number}" if field in (None, IGNORED) else field)
     if not problems and "name" not in map(field_of_heading, fields):
         problems.append(FieldProblem(place, "lacks the column name: the queue"))
+    problems += [
+        FieldProblem(place, f"names the column {field} twice")
+        for field in STRUCTURE_FIELDS
+        if fields.count(field) > 1
+    ]
     if problems:
         raise InputInvalid(CSV_FILE, first_problems(problems))
-    heading = io.StringIO()
-    csv.writer(heading, delimiter=delimiter, lineterminator="\n").writerow(fields)
-    return "".join((*lines[:at], heading.getvalue(), *lines[at + 1 :]))
+    return _Heading(at, delimiter, tuple(fields))
 
 
 _Places = dict[tuple[int, int], int]
@@ -177,6 +231,37 @@ def _structures(
     if not found.queues and not problems:
         problems.append(FieldProblem("", "has a heading but no rows"))
     return list(structures.values()), places, problems, notes
+
+
+def _add_structure_values(
+    structures: list[dict[str, Any]], places: _Places, heading: _Heading, text: str
+) -> list[FieldProblem]:
+    """Add sizes and preference lists that rows state for their structures; return the errors."""
+    if not STRUCTURE_FIELDS.keys() & set(heading.fields):
+        return []
+    lines = text.splitlines()
+    problems: list[FieldProblem] = []
+    stated: dict[tuple[int, str], tuple[str | list[str], int]] = {}
+    for (structure, _), line in places.items():
+        cells = RowReader(heading.structure_cells(lines[line - 1]))
+        for field in cells.values:
+            value: str | list[str] = cells.text(field).upper()
+            if field == "preflist":
+                value = [name for name in _BETWEEN_NAMES.split(cells.text(field).upper()) if name]
+            else:
+                cells.size(field)
+            before, at = stated.setdefault((structure, field), (value, line))
+            if before != value:
+                cells.wrong(
+                    field, f"is {_words(value)}, but line {at} states {_words(before)} for the same structure"
+                )
+            structures[structure][STRUCTURE_FIELDS[field]] = before
+        problems += [FieldProblem(f"line {line}, {each.field}", each.message) for each in cells.problems]
+    return problems
+
+
+def _words(value: str | list[str]) -> str:
+    return (value if isinstance(value, str) else " ".join(value))[:SHOWN]
 
 
 def _located(error: DocumentInvalid, places: _Places) -> InputInvalid | DocumentInvalid:

@@ -22,6 +22,7 @@ from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
+from planner_core.texts.csv_rows import separator_hint
 
 Kind = Literal["table", "display", "plan"]
 ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
@@ -349,7 +350,8 @@ def _from_cells(
         read = _value(field, cell)
         if read is None:
             what = "neither yes nor no" if field in _YES_OR_NO else f"not a number ({field})"
-            wrong.append(f"{name}: {cell!r} is {what}.")
+            hint = "" if field in _YES_OR_NO else separator_hint(cell)
+            wrong.append(f"{name}: {cell!r} is {what}{hint}.")
         else:
             queue[field] = read
     if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():

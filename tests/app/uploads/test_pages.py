@@ -147,7 +147,10 @@ def test_missing_groups_are_requested_and_answers_stored(app: FastAPI, tmp_path:
     page = html(app, "/uploads/1")
     assert "before MQ 10" in words(page)
     assert "Probably SQ03: other records of this file, or answers for other files, name it." in words(page)
-    assert page.one("input", id="qsg/SYSB/CSQ2")["value"] == ""  # shown, not taken
+    # RMF shows another group, so none is filled in.
+    assert page.one("input", id="qsg/SYSB/CSQ2")["value"] == ""
+    assert page.one("input", id="qsg/SYSA/CSQ1")["value"] == "SQ03"
+    assert "The RMF records of this file show one group, SQ03" in words(page)
     wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "TOOLONG", "qsg/SYSB/CSQ2": "SQ03"})
     assert wrong.status == 422
     again = read(wrong.text)

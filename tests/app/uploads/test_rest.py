@@ -117,6 +117,7 @@ def test_questions_are_answered_and_the_file_is_read(app: FastAPI, url: URL, tmp
         "system_id": "SYSB",
         "queue_manager": "CSQ2",
         "suggested": "SQ03",
+        "in_rmf": "SQ04",
     }
     answers = {"qsg": [{"system_id": "SYSA", "queue_manager": "CSQ1", "qsg": "SQ03"}]}
     again = send_json(app, "POST", "/api/v1/uploads/1/ingest", answers)

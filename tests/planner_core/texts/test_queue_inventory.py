@@ -70,3 +70,54 @@ def test_errors_of_the_settings_keep_their_pointer() -> None:
 )
 def test_text_that_is_no_table_is_refused(text: str) -> None:
     assert problems_of(text)
+
+
+HEADING = "CFSTRUCT;QUEUE;MSGSIZE;BACKLOG;SIZE;INITSIZE;PREFLIST\n"
+
+
+def test_sizes_and_preference_list_of_a_structure_are_read() -> None:
+    text = HEADING + "APP1;A;2K;10;2G;1048576;cf01, CF02\nAPP1;B;2K;10;;;\nAPP2;C;1K;5;;256M;(CF02 CF01)\n"
+    first, second = read_object(plan_of_queues(text, SETTINGS).document).structures
+    assert (first.size, first.initsize, first.preflist) == (2 * 2**30, 2**30, ["CF01", "CF02"])
+    assert (second.size, second.initsize, second.preflist) == (None, 256 * 2**20, ["CF02", "CF01"])
+    assert [len(each.queues) for each in (first, second)] == [2, 1]
+
+
+def test_size_without_initsize_is_the_size_of_messages() -> None:
+    found = plan_of_queues("QUEUE,SIZE,BACKLOG,STRUCTURE\nA,2K,5,APP1\n", SETTINGS)
+    assert found.document["structures"] == [
+        {"name": "APP1", "queues": [{"name": "A", "message_bytes": 2048, "backlog": 5}]}
+    ]
+    mapped = plan_of_queues(
+        "QUEUE,MSGSIZE,SIZE,BACKLOG,STRUCTURE\nA,2K,1G,5,APP1\n", SETTINGS, mapping={"SIZE": "structure_size"}
+    )
+    assert mapped.document["structures"][0]["size"] == "1G"
+
+
+def test_rows_of_a_structure_that_contradict_each_other_are_errors() -> None:
+    text = HEADING + "APP1;A;2K;10;2G;1G;CF01\nAPP1;B;2K;10;3G;1G;CF01 CF02\n"
+    assert problems_of(text) == [
+        "line 3, structure_size: is 3G, but line 2 states 2G for the same structure",
+        "line 3, preflist: is CF01 CF02, but line 2 states CF01 for the same structure",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ("1G;2X;", "line 2, initsize: '2X' is not a valid size"),
+        ("1G;2G;", "line 2, initsize: INITSIZE 2G is above SIZE 1G"),
+        ("1.000;500;", "line 2, structure_size: may have a thousands separator: write '1.000' without"),
+        ("1.000,5;500;", "use a point for decimals and no thousands separators"),
+        ("1G;1G;TOOLONGNAME", "line 2, preflist: 'TOOLONGNAME' is not allowed here"),
+    ],
+)
+def test_values_of_a_structure_that_a_plan_refuses_have_their_line_and_column(cells: str, words: str) -> None:
+    assert words in problems_of(f"{HEADING}APP1;A;2K;10;{cells}\n")[0]
+
+
+def test_number_with_separators_is_an_error_with_its_value_and_a_hint() -> None:
+    [problem] = problems_of(HEADING + "APP1;A;2K;1.234,5;;;\n")
+    assert problem == (
+        "line 2: A: '1.234,5' is not a number (backlog): use a point for decimals and no thousands separators"
+    )

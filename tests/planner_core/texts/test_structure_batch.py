@@ -8,6 +8,7 @@ from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.structure_batch import BatchSettings, SizedRow, size_batch
+from planner_core.texts.structure_rows import read_structure_rows
 from planner_core.units import bytes_to_kib_ceil
 
 SETTINGS = BatchSettings(cfcc_level=25)
@@ -145,3 +146,16 @@ def test_five_thousand_rows_are_sized_at_once() -> None:
     )
     found = size_batch(HEADING + rows, BatchSettings(queue_managers=4), makes_plans=True)
     assert (len(found.rows), len(found.plans)) == (5_000, 84)
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "value"),
+    [("0,5;956;1", "small_per_minute", "0,5"), ("1;1.024;1", "average_size", "1.024"), ("1;956;1 000", "minutes", "1 000")],
+)  # fmt: skip
+def test_number_with_separators_is_refused_with_a_hint(values: str, field: str, value: str) -> None:
+    with pytest.raises(InputInvalid) as refused:
+        read_structure_rows(f"structure;small_per_minute;average_size;minutes\nAPP1;{values}\n")
+    [problem] = refused.value.problems
+    assert problem.field == f"line 2, {field}"
+    assert repr(value) in problem.message
+    assert problem.message.endswith(": use a point for decimals and no thousands separators")

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from spark_jobs import ingest
+from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.store import History
 from spark_jobs.smf import __main__ as smf
 from spark_jobs.smf import unzip
@@ -231,7 +232,26 @@ def test_group_named_in_other_records_is_suggested_but_not_used(run: Run, url: s
     said = run(dumps.write(tmp_path / "night.smf", range(2)))
     (asked,) = [line for line in said.lines if line["event"] == "asks"]
     assert [each["suggested"] for each in asked["unknown_qsg"]] == ["SQ03", "SQ03"]
+    assert [each["in_rmf"] for each in asked["unknown_qsg"]] == ["SQ03", "SQ03"]
     assert (said.code, History.open(url).files()) == (4, [])
+
+
+@pytest.mark.parametrize(
+    ("names", "group"),
+    [
+        (["SQ03CSQ_ADMIN", "SQ03APPL1", "DSNDB0A_LOCK1"], "SQ03"),
+        (["SQ@@CSQ_ADMIN"], "SQ"),
+        (["SQ03CSQ_ADMIN", "SQ04CSQ_ADMIN"], None),
+        (["SQ03APPL1"], None),
+        ([], None),
+    ],
+)
+def test_group_is_taken_from_rmf_only_if_it_shows_one(names: list[str], group: str | None) -> None:
+    assert ingest.only_group_in_rmf(RowFacts(structures={("", "", name) for name in names})) == group
+
+
+def test_structures_with_a_known_group_are_not_from_rmf() -> None:
+    assert ingest.only_group_in_rmf(RowFacts(structures={("SQ03", "CSQ_ADMIN", "SQ03CSQ_ADMIN")})) is None
 
 
 def test_report_counts_only_decoded_records(run: Run, tmp_path: Path) -> None:

@@ -138,8 +138,8 @@ def asks(arguments: argparse.Namespace, path: Path) -> None:
             "observed_at": False,
             "zone": False,
             "unknown_qsg": [
-                {"system_id": "SYSA", "queue_manager": "CSQ1", "suggested": None},
-                {"system_id": "SYSB", "queue_manager": "CSQ2", "suggested": "SQ03"},
+                {"system_id": "SYSA", "queue_manager": "CSQ1", "suggested": None, "in_rmf": "SQ03"},
+                {"system_id": "SYSB", "queue_manager": "CSQ2", "suggested": "SQ03", "in_rmf": "SQ04"},
             ],
             "messages": [
                 "Which queue-sharing group are CSQ1 and CSQ2 in? Their records are from before MQ 10 and do not say."
