@@ -104,6 +104,8 @@ def _short(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{str(key).replace('_', ' ')} {_short(each)}" for key, each in value.items())
     return value if isinstance(value, str) else json.dumps(value)
 
 

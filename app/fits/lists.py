@@ -95,7 +95,7 @@ CURRENT: Final = ListTable[Fit](
         Column(key="entry_bytes", title="Entry", unit="bytes", kind="number", read=lambda fit: _interval(fit.entry_bytes)),
         Column(key="element_bytes", title="Element", unit="bytes", kind="number", read=lambda fit: _interval(fit.element_bytes)),
         Column(key="structures", title="Structures", kind="number", read=lambda fit: fit.structures),
-        Column(key="last_day", title="Days", kind="date", read=lambda fit: TableCell(value=fit.last_day, text=f"{fit.first_day} \N{EN DASH} {fit.last_day}")),
+        Column(key="last_day", title="Last day", kind="date", read=lambda fit: TableCell(value=fit.last_day, note=f"from {fit.first_day}" if fit.first_day else "")),
     ),
     sort=Sort("coupling_facility"),
     has_file=False,

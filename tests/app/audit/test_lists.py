@@ -42,6 +42,11 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
             None,
             "code DSGROUP_MISSING; SEPA offloads. As agreed",
         ),
+        (
+            {"scenario": "more", "changes": {"queue_managers": 16, "lost": {"site": "A"}}},
+            None,
+            "scenario more; changes queue managers 16, lost site A",
+        ),
         ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
         ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),
         ({"cfcc_level": 26, "sources": ["SIZER", "IXLCSP"]}, None, "CFCC level 26; sources SIZER, IXLCSP"),

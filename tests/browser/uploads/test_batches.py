@@ -114,10 +114,16 @@ def test_one_answer_reads_all_dumps_of_a_batch(page: Page, tmp_path: Path) -> No
     expect(page).to_have_url(BATCH, timeout=UNTIL_READ_MS)
     sentence = page.locator(".batch .sentence")
     expect(sentence).to_have_text("0 of 6 read, 6 need your input", timeout=UNTIL_READ_MS)
+    expect(
+        page.get_by_text("One answer is enough for all files that ask for the same groups.")
+    ).to_be_visible()
+    assert layout_defects(page) == []
     page.get_by_role("link", name="Answer").first.click()
     for name in ("CSQ1 on SYSA", "CSQ2 on SYSB"):
         page.get_by_label(f"Group of {name}").fill("SQ03")
     page.get_by_role("button", name="Submit answers").click()
-    expect(page.get_by_role("status").first).to_contain_text("all other files whose questions are now answered")
+    expect(page.get_by_role("status").first).to_contain_text(
+        "all other files whose questions are now answered"
+    )
     page.get_by_role("main").get_by_role("link", name="Uploads", exact=True).click()
     expect(sentence).to_have_text("6 of 6 read", timeout=UNTIL_READ_MS)
