@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import string
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus, urlencode
 
 import httpx
 import pytest
@@ -73,7 +75,23 @@ FIELDS: dict[str, tuple[str, ...] | str] = {
     "/usage/{qsg}/plan/into/{name}": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
 }
 """Fields of routes whose form is on no page of this application, or the address of a form with the same fields."""
-TYPES = {"json": "application/json", "yaml": "application/yaml"}
+TYPES = {
+    "json": "application/json",
+    "yaml": "application/yaml",
+    "form": "application/x-www-form-urlencoded",
+}
+NOT_ENCODED = f"{string.ascii_letters}{string.digits}_.-~".encode()
+"""Bytes that a form sends as they are."""
+
+
+def form_body(field: str, text: str) -> bytes:
+    """Return the same bytes as `urlencode`, whose work for each character took a third of the CPU time of these tests."""
+    coded = text.encode()
+    used = set(coded.translate(None, delete=NOT_ENCODED + b"% "))
+    coded = coded.replace(b"%", b"%25")  # first, because the others become escapes
+    for each in used:
+        coded = coded.replace(bytes([each]), b"%%%02X" % each)
+    return f"{quote_plus(field)}=".encode() + coded.replace(b" ", b"+")
 
 
 @dataclass(frozen=True)
@@ -94,7 +112,7 @@ class Target:
             body = json.dumps({self.field: text})
             return {"content": body.encode(), "headers": {"content-type": TYPES["json"]}}
         if self.how == "form":
-            return {"data": {self.field: text}}
+            return {"content": form_body(self.field, text), "headers": {"content-type": TYPES["form"]}}
         if self.how == "file":
             return {"files": {self.field: ("text.txt", text.encode("utf-8", "surrogatepass"))}}
         return {
@@ -262,6 +280,11 @@ def test_every_route_that_accepts_a_form_has_a_form_on_a_page(
     pages = {path for path in paths_that_change(app) if not path.startswith("/api/")}
     unreached = {path for path in pages - WITHOUT_TEXT if filled(path) not in forms}
     assert unreached - FIELDS.keys() == FIELDS.keys() - unreached == set()
+
+
+def test_forms_are_encoded_as_by_the_standard_library() -> None:
+    for text in (*(shape.text(2_000) for shape in SHAPES), "".join(map(chr, range(0x250)))):
+        assert form_body("/a b/é&", text).decode("ascii") == urlencode({"/a b/é&": text})
 
 
 async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response, float, float]:
