@@ -36,7 +36,7 @@ PROSE = frozenset(
 )  # fmt: skip
 """JSON members whose wording may change."""
 ADDED = frozenset(
-    {"finding_groups", "author", "approver", "approved_at", "acknowledgments", "history_damage"}
+    {"finding_groups", "author", "approver", "approved_at", "acknowledgments", "history_damage", "in_rmf"}
 )
 """JSON members that came later."""
 ADDED_COLUMNS = frozenset(
