@@ -24,6 +24,10 @@ _AROUND_THE_STATEMENTS = 5
 """Lines of the job that are not input of IXCMIAPU."""
 
 
+class PolicyNameRefused(MergeRefused):
+    """A name that the workflow cannot give to the new policy."""
+
+
 def merged_workflow(result: PlanResult, merged: MergedPolicy, name: str) -> str:
     """Return the workflow that defines a merged policy under a new name, with all its statements.
 
@@ -36,12 +40,13 @@ def merged_workflow(result: PlanResult, merged: MergedPolicy, name: str) -> str:
         name: The name of the new policy.
 
     Raises:
-        MergeRefused: The name cannot be used, or the text is not one complete policy without errors.
+        PolicyNameRefused: The name is not valid, or is that of the current policy.
+        MergeRefused: The text is not one complete policy without errors, or the job could not state it unchanged.
     """
     try:
         names.policy(name)
     except NameSyntax as error:
-        raise MergeRefused(str(error)) from None
+        raise PolicyNameRefused(str(error)) from None
     policy = _complete(merged, name)
     lines = (
         " DATA TYPE(CFRM) REPORT(YES)",
@@ -74,7 +79,7 @@ def _complete(merged: MergedPolicy, name: str) -> PolicyDefinition:
         raise MergeRefused(msg)
     if found[0].name == name:
         msg = f"{name} is the name of the current policy. Choose another one, so that the current policy can be started again."
-        raise MergeRefused(msg)
+        raise PolicyNameRefused(msg)
     if read.problems:
         first = read.problems[0]
         msg = f"Line {first.line} of the merged policy is not a statement: {first.message} Remove it, so that nothing is left out."
