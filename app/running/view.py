@@ -146,7 +146,8 @@ def merge_view(found: MergedPolicy, workflow_name: str) -> MergeView:
 
 def filename_of(found: MergedPolicy) -> str:
     """Return the file name of a merged policy."""
-    return f"{found.policy_name or 'policy'}-merged.txt"
+    # The name is from a text, which may have any character.
+    return f"{file_name(found.policy_name or 'policy')}-merged.txt"
 
 
 def workflow_filename(policy_name: str) -> str:

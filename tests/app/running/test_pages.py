@@ -97,6 +97,14 @@ def test_downloaded_merge_keeps_all_other_bytes(app: FastAPI, newline: str) -> N
     assert answer.content.count(b"\r\n") in {0, answer.content.count(b"\n")}
 
 
+@pytest.mark.parametrize("name", ["PR\u2603D", 'PR"D'])
+def test_merged_policy_with_an_invalid_name_is_downloaded(app: FastAPI, name: str) -> None:
+    asked = {**EXAMPLE, "policy": POLICY.replace("PROD01", name), "as": "file"}
+    answer = post(app, "/merge", asked)
+    assert answer.status == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="PR_D-merged.txt"'
+
+
 LATIN_1 = POLICY.replace("---- MQ ----", "---- f\u00fcr MQ ----").encode("latin-1")
 
 
