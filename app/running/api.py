@@ -51,14 +51,14 @@ def lint(body: DocumentBody) -> Lint:
 @router.post(
     "/merge",
     summary="Merge a plan into a policy",
-    response_description="The merged policy, its changes and the difference.",
+    response_description="The merged policy, its changes and the difference; with `workflow_name` also a z/OSMF workflow.",
     openapi_extra=json_request("MergeRequest"),
     responses=problems(413, 415, 422),
 )
 def merge(body: DocumentBody, curves: CurvesDep, release: ReleaseDep) -> MergedPolicy:
     """Take the complete current policy; return the merged policy, with all other statements unchanged byte for byte."""
     found, qsg = merged_policy(body, curves)
-    release.record(AuditObject(DOCUMENT, qsg), {"merged policy": found.policy})
+    release.record(AuditObject(DOCUMENT, qsg), service.released_texts(found))
     return found
 
 
@@ -73,6 +73,7 @@ def merged_policy(body: bytes, curves: Curves) -> tuple[MergedPolicy, str]:
         policy_name=request.policy_name,
         current=texts_of(request.current or ()),
         size_unit=request.size_unit,
+        workflow_name=request.workflow_name,
     )
     return found, result.document.qsg
 

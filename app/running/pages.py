@@ -42,6 +42,7 @@ from app.running.view import (
     lint_view,
     merge_view,
     refused_findings,
+    workflow_filename,
 )
 from app.web.field_values import Kind
 from app.web.file_names import file_name
@@ -52,7 +53,7 @@ from app.web.router import Router
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.exported import SIZE_UNITS
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.merge import MergedPolicy, MergeRefused
+from planner_core.running.merge import MergeRefused
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import SizeUnit
 
@@ -289,17 +290,21 @@ def merge_form(request: Request, session: SessionDep) -> Response:
 
 @router.post("/merge")
 def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
-    """Merge a plan into a policy; with `as`, return only the merged policy, byte for byte."""
+    """Merge a plan into a policy; with `as`, return only the merged policy, byte for byte, or only its workflow."""
     return _merge(request, session, given)
 
 
 def _merge(request: Request, session: SessionDep, given: RunningForm) -> Response:
     texts = given.texts("policy", "policy_file")
     policy = texts[-1] if texts else ""
+    kind = given.value("as")
+    workflow_name = given.value("workflow_name")
     try:
         given.check_files()
         if not policy:
             invalid("/policy", "is required: the input of IXCMIAPU")
+        if kind == "workflow" and not workflow_name:
+            invalid("/workflow_name", "is required for a workflow: the name of the policy that it defines")
         chosen = choose(session, given)
         document, stored = read_chosen(session, chosen)
         result = evaluate(document, curves_of(request), compares=False, purpose="sizes")
@@ -311,6 +316,8 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
             policy_name=given.value("policy_name") or None,
             current=given.texts("current", "current_files"),
             size_unit=_size_unit(given),
+            # A download of the policy needs no workflow, so no reason against one prevents it.
+            workflow_name=None if kind == "file" else workflow_name or None,
         )
     except MergeRefused as refused:
         wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
@@ -319,17 +326,21 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
         return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
     except PlannerError as error:
         return _merge_page(request, session, given, wrong=_faults(error), policy=policy)
-    is_file = given.value("as") == "file"
+    released = service.released_texts(found)
+    if kind == "workflow":
+        del released[service.MERGED_POLICY]
     release_of(request).record(
         about,
-        {"merged policy": found.policy},
-        is_shown=not is_file,
+        released,
+        is_shown=kind not in {"file", "workflow"},
         # The example is shown in answer to GET, whose session only reads.
         session=session if request.method == "POST" else None,
     )
-    if is_file:
-        return _file(found)
-    return _merge_page(request, session, given, shown=merge_view(found), policy=policy)
+    if kind == "file":
+        return _file(bytes_of(found.policy), "text/plain", filename_of(found))
+    if kind == "workflow":
+        return _file(found.workflow or "", "application/xml", workflow_filename(workflow_name))
+    return _merge_page(request, session, given, shown=merge_view(found, workflow_name), policy=policy)
 
 
 def _released(request: Request, session: Session, stored: StoredVersion | None, qsg: str) -> AuditObject:
@@ -344,9 +355,9 @@ def _released(request: Request, session: Session, stored: StoredVersion | None, 
     return AuditObject(PLAN, stored.name, id=stored.plan_id, version=stored.number)
 
 
-def _file(found: MergedPolicy) -> Response:
-    headers = {"content-disposition": f'attachment; filename="{filename_of(found)}"'}
-    return Response(bytes_of(found.policy), media_type="text/plain", headers=headers)
+def _file(content: bytes | str, media_type: str, filename: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{filename}"'}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _merge_page(
@@ -365,6 +376,10 @@ def _merge_page(
         _unstated_box(given, faults),
         _small(given, faults, "policy_name", "Name of the policy", "name", "If the text has several."),
         _size_unit_box(given, faults),
+        _small(
+            given, faults, "workflow_name", "New policy name for a workflow", "name",
+            "Optional: also create a z/OSMF workflow that defines the merged policy under this name.",
+        ),
     )  # fmt: skip
     is_kept = comes_back(text)
     box = _large(

@@ -83,6 +83,14 @@ class MergeRequest(BaseModel):
         ),
     ] = None
     size_unit: SizeUnitField = None
+    workflow_name: Annotated[
+        str | None,
+        Field(
+            max_length=8,
+            description="If present, the answer has a z/OSMF workflow that defines the merged policy under this new name. "
+            "The policy must be complete.",
+        ),
+    ] = None
 
 
 class DiffRequest(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from app.running.texts import invalid
 from planner_core import names
@@ -14,11 +15,16 @@ from planner_core.running.exported import ExportedPolicy, SizeUnitMissing, expor
 from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import MergedPolicy, merge
+from planner_core.running.merged_workflow import PolicyNameRefused, merged_workflow
 from planner_core.running.others import OtherStructuresFound, with_other_structures
 from planner_core.running.state import Running, read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.wire import JsonObject
+
+MERGED_POLICY: Final = "merged policy"
+MERGED_WORKFLOW: Final = "workflow of a merged policy"
+"""The kinds of the texts of a merge in the audit trail."""
 
 
 def _group(qsg: str | None) -> str | None:
@@ -82,18 +88,43 @@ def merged(
     policy_name: str | None = None,
     current: Sequence[str] = (),
     size_unit: SizeUnit | None = None,
+    workflow_name: str | None = None,
 ) -> MergedPolicy:
     """Merge a plan into a policy; sizes that become smaller are compared with the displays in `current`.
 
+    Args:
+        result: The plan.
+        policy: The complete policy.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
+        policy_name: The policy to use if the text has several.
+        current: Displays of the structures.
+        size_unit: The unit of plain sizes in JSON.
+        workflow_name: The name under which a workflow defines the merged policy; None for no workflow.
+
     Raises:
-        InputInvalid: `current` describes no running system, or a policy in JSON cannot be read.
+        InputInvalid: `current` describes no running system, a policy in JSON cannot be read, or the name is not usable.
+        MergeRefused: The text is no policy or is damaged, or there is no workflow for the merged policy.
+        OutputRefused: The plan or the merged policy has errors.
     """
     # Displays are optional; without them, a smaller size cannot be compared with the storage in use.
     running = read_current(current, size_unit=size_unit) if current else None
     exported = _exported(policy, "/policy", size_unit)
     text = exported.text if exported else policy
     found = merge(text, result, unstated=unstated, policy_name=policy_name, running=running)
-    return replace(found, findings=(*exported.findings, *found.findings)) if exported else found
+    if exported:
+        found = replace(found, findings=(*exported.findings, *found.findings))
+    if workflow_name is None:
+        return found
+    try:
+        return replace(found, workflow=merged_workflow(result, found, workflow_name))
+    except PolicyNameRefused as error:
+        invalid("/workflow_name", str(error).removesuffix("."))
+
+
+def released_texts(found: MergedPolicy) -> dict[str, str]:
+    """Return the texts for z/OS of an answer, by their kind in the audit trail."""
+    workflow = {} if found.workflow is None else {MERGED_WORKFLOW: found.workflow}
+    return {MERGED_POLICY: found.policy, **workflow}
 
 
 def read_current(

@@ -9,6 +9,7 @@ from typing import Final
 
 from app.running.texts import printable
 from app.web.charts import Bar, BarChart, BarMark, Origin, Part
+from app.web.file_names import file_name
 from planner_core.findings import SEVERITIES
 from planner_core.running.compare import ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
@@ -104,13 +105,16 @@ class MergeView:
     findings: tuple[LineFinding, ...]
     text: str
     filename: str
+    workflow: str
+    """The z/OSMF workflow that defines the policy; empty if there is none."""
+    workflow_filename: str
 
 
 _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
-def merge_view(found: MergedPolicy) -> MergeView:
-    """Return a merged policy, arranged for its page."""
+def merge_view(found: MergedPolicy, workflow_name: str) -> MergeView:
+    """Return a merged policy, arranged for its page, and its workflow."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
     of = f" of policy {found.policy_name}" if found.policy_name else ""
@@ -135,12 +139,20 @@ def merge_view(found: MergedPolicy) -> MergeView:
         by_line(refused_findings(found.findings)),
         printable(found.policy),
         filename_of(found),
+        found.workflow or "",
+        workflow_filename(workflow_name),
     )
 
 
 def filename_of(found: MergedPolicy) -> str:
     """Return the file name of a merged policy."""
-    return f"{found.policy_name or 'policy'}-merged.txt"
+    # The name is from a text, which may have any character.
+    return f"{file_name(found.policy_name or 'policy')}-merged.txt"
+
+
+def workflow_filename(policy_name: str) -> str:
+    """Return the file name of the workflow that defines a policy."""
+    return f"{file_name(policy_name)}-workflow.xml"
 
 
 @dataclass(frozen=True, slots=True)

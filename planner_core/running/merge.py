@@ -55,7 +55,7 @@ from planner_core.texts.cfrm.text import (
 )
 from planner_core.texts.mqsc.commands import without_commands
 from planner_core.texts.outputs import render_output
-from planner_core.wire import Answer, Hidden
+from planner_core.wire import Answer, Hidden, Omittable
 
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """The maximum length of a policy: about 50,000 records. A policy of 2,048 structures with ten lines each has 20,000."""
@@ -95,6 +95,10 @@ class MergedPolicy(Answer):
     changes: tuple[PolicyChange, ...]
     difference: Annotated[str, Field(description="In the format of `diff -u`; empty if nothing changed.")]
     findings: tuple[LineFinding, ...]
+    workflow: Annotated[
+        Omittable[str],
+        Field(description="With `workflow_name`: the z/OSMF workflow that defines the policy, as XML."),
+    ] = None
 
 
 def merge(

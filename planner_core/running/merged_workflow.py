@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from planner_core import names
 from planner_core.errors import NameSyntax
@@ -10,11 +10,22 @@ from planner_core.plan.result import PlanResult
 from planner_core.running.merge import MergedPolicy, MergeRefused
 from planner_core.running.policy import PolicyDefinition, policies
 from planner_core.texts.cfrm.render import LAST_COLUMN, listed
-from planner_core.texts.cfrm.text import TextStatement, read_policy_text
+from planner_core.texts.cfrm.text import (
+    Piece,
+    PolicyText,
+    TextStatement,
+    has_quote,
+    read_policy_text,
+    unquoted,
+)
 from planner_core.texts.zosmf.workflow import MOST_TEMPLATE_LINES, CompletePolicy, workflow
 
 _AROUND_THE_STATEMENTS = 5
 """Lines of the job that are not input of IXCMIAPU."""
+
+
+class PolicyNameRefused(MergeRefused):
+    """A name that the workflow cannot give to the new policy."""
 
 
 def merged_workflow(result: PlanResult, merged: MergedPolicy, name: str) -> str:
@@ -29,12 +40,13 @@ def merged_workflow(result: PlanResult, merged: MergedPolicy, name: str) -> str:
         name: The name of the new policy.
 
     Raises:
-        MergeRefused: The name cannot be used, or the text is not one complete policy without errors.
+        PolicyNameRefused: The name is not valid, or is that of the current policy.
+        MergeRefused: The text is not one complete policy without errors, or the job could not state it unchanged.
     """
     try:
         names.policy(name)
     except NameSyntax as error:
-        raise MergeRefused(str(error)) from None
+        raise PolicyNameRefused(str(error)) from None
     policy = _complete(merged, name)
     lines = (
         " DATA TYPE(CFRM) REPORT(YES)",
@@ -67,12 +79,36 @@ def _complete(merged: MergedPolicy, name: str) -> PolicyDefinition:
         raise MergeRefused(msg)
     if found[0].name == name:
         msg = f"{name} is the name of the current policy. Choose another one, so that the current policy can be started again."
-        raise MergeRefused(msg)
+        raise PolicyNameRefused(msg)
     if read.problems:
         first = read.problems[0]
         msg = f"Line {first.line} of the merged policy is not a statement: {first.message} Remove it, so that nothing is left out."
         raise MergeRefused(msg)
+    _check_words(read, (*found[0].facilities, *found[0].structures))
     return found[0]
+
+
+def _check_words(read: PolicyText, statements: Iterable[TextStatement]) -> None:
+    """Refuse words that the job would not state as the policy does."""
+    for statement in statements:
+        for piece in read.pieces[statement.first : statement.last + 1]:
+            reason = _changes(piece)
+            if reason:
+                msg = f"Line {piece.line} of the merged policy has {reason}, which a workflow cannot state unchanged: define the policy from the text."
+                raise MergeRefused(msg)
+
+
+def _changes(piece: Piece) -> str:
+    """Return why the job would not state a piece as it is: XML has no control characters, and values are single words."""
+    if piece.kind == "word":
+        if not (piece.text.isascii() and piece.text.isprintable()):
+            return "characters outside of printable ASCII"
+        if has_quote(unquoted(piece.text)):
+            return "several words in quotes"
+    # Blanks of Unicode separate words here, but would be characters of a word for IXCMIAPU.
+    if piece.kind == "blank" and not piece.text.isascii():
+        return "blanks outside of ASCII"
+    return ""
 
 
 def _lines(statement: TextStatement) -> Iterator[str]:

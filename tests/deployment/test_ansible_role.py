@@ -6,7 +6,6 @@ has been run on a z/OS system.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -27,11 +26,11 @@ from app.settings import Settings
 from app.sizing.examples import examples
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
+from tests.deployment.ansible_filters import ROLE, load_filters
 from tests.packaging.pins import ROOT
 from tests.serving import served
 
 HERE = Path(__file__).parent / "ansible"
-ROLE = ROOT / "deploy" / "ansible" / "roles" / "cfplan_structures"
 PLAYBOOK = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
 pytestmark = [
     pytest.mark.long,
@@ -450,14 +449,7 @@ def test_every_variable_is_described_and_has_the_described_default() -> None:
 
 @pytest.fixture
 def filters() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "cfplan_filters", ROLE / "filter_plugins" / "cfplan_structures.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_filters()
 
 
 def test_documented_playbooks_set_only_variables_of_the_role() -> None:

@@ -16,6 +16,7 @@ from app.audit.service import Entry, each_entry
 from app.cli import main
 from app.plans import release, service
 from app.plans.stored import StoredVersion
+from app.running.texts import running_example
 from app.settings import SettingsInvalid, read_settings
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.accounts.support import Browser, add_token, add_user, app_with_accounts, bearer, signed_in
@@ -105,6 +106,25 @@ def test_merge_of_a_stored_plan_needs_the_approval(site: FastAPI) -> None:
     assert (entry.action, entry.object_name, entry.details["kind"]) == ("text.shown", "SQ03", "merged policy")
     assert browser.post("/merge", **{"plan": "SQ03", "policy": policy, "as": "file"}).status == 200
     assert [each.action for each in trail(site, "text")] == ["text.shown", "text.downloaded"]
+
+
+def test_workflow_of_a_merged_policy_is_recorded_as_it_is_given(site: FastAPI) -> None:
+    policy = running_example().policy
+    asked = {"plan": "SQ03", "policy": policy, "workflow_name": "PROD02"}
+    browser = signed_in(site, "bert")
+    assert "is not approved" in browser.post("/merge", **{**asked, "as": "workflow"}).text
+    assert trail(site, "text") == []
+    assert by(site, "bert", "POST", APPROVAL).status == 200
+    saved = browser.post("/merge", **{**asked, "as": "workflow"})
+    (entry,) = trail(site, "text")
+    assert (entry.action, entry.object_name) == ("text.downloaded", "SQ03")
+    assert entry.details["kind"] == "workflow of a merged policy"
+    assert entry.details["sha256"] == hashlib.sha256(saved.content).hexdigest()
+    assert browser.post("/merge", **asked).status == 200
+    assert [(each.action, each.details["kind"]) for each in trail(site, "text")[1:]] == [
+        ("text.shown", "merged policy"),
+        ("text.shown", "workflow of a merged policy"),
+    ]
 
 
 def test_repeated_look_at_a_text_is_recorded_once(site: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:

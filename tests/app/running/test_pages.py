@@ -10,6 +10,7 @@ from tests.app.web.pages.addresses import html
 from tests.app.web.pages.html import Element, read
 from tests.app.web.support import HOST, Answer, call
 from tests.planner_core.running.test_compare import display
+from tests.planner_core.texts.test_workflow import parsed, steps
 
 POLICY = running_example().policy
 EXAMPLE = {"plan": ".example"}
@@ -96,6 +97,14 @@ def test_downloaded_merge_keeps_all_other_bytes(app: FastAPI, newline: str) -> N
     assert answer.content.count(b"\r\n") in {0, answer.content.count(b"\n")}
 
 
+@pytest.mark.parametrize("name", ["PR\u2603D", 'PR"D'])
+def test_merged_policy_with_an_invalid_name_is_downloaded(app: FastAPI, name: str) -> None:
+    asked = {**EXAMPLE, "policy": POLICY.replace("PROD01", name), "as": "file"}
+    answer = post(app, "/merge", asked)
+    assert answer.status == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="PR_D-merged.txt"'
+
+
 LATIN_1 = POLICY.replace("---- MQ ----", "---- f\u00fcr MQ ----").encode("latin-1")
 
 
@@ -175,6 +184,59 @@ def test_typed_text_keeps_the_line_endings_of_its_file(app: FastAPI) -> None:
     for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
         answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "newline": newline, "as": "file"})
         assert answer.content.endswith(b"PREFLIST(CF02,CF01)" + end + b"/*" + end)
+
+
+def test_merge_with_a_new_policy_name_shows_the_workflow(app: FastAPI) -> None:
+    asked = {**EXAMPLE, "policy": POLICY, "workflow_name": "PROD$2"}
+    answer = post(app, "/merge", asked)
+    (shown,) = [each for each in page(answer).all("pre") if each.attributes.get("id") == "text-workflow"]
+    assert "PROD_2-workflow.xml" in answer.text
+    saved = post(app, "/merge", {**asked, "as": "workflow"})
+    assert saved.headers["content-type"] == "application/xml"
+    assert saved.headers["content-disposition"] == 'attachment; filename="PROD_2-workflow.xml"'
+    assert " ".join(shown.text.split()) == " ".join(saved.text.split())
+    jcl = steps(parsed(saved.text))[1].findtext("template/inlineTemplate") or ""
+    assert " DEFINE POLICY NAME(PROD$2) REPLACE(NO)\n" in jcl
+    assert "text-workflow" not in post(app, "/merge", {**asked, "workflow_name": ""}).text
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "says"),
+    [
+        ({"workflow_name": "PROD01"}, "workflow_name", "PROD01 is the name of the current policy."),
+        ({"workflow_name": "prod02"}, "workflow_name", "a CFRM policy name has 1 to 8 characters"),
+        ({"workflow_name": "", "as": "workflow"}, "workflow_name", "Is required for a workflow"),
+        ({"policy": POLICY.partition("STRUCTURE")[1] + POLICY.partition("STRUCTURE")[2]}, "policy", "A workflow needs the text of one complete policy"),
+    ],
+)  # fmt: skip
+def test_reason_against_a_workflow_is_shown_at_its_field(
+    app: FastAPI, changes: dict[str, str], field: str, says: str
+) -> None:
+    asked = {**EXAMPLE, "policy": POLICY, "workflow_name": "PROD02", **changes}
+    answer = post(app, "/merge", asked)
+    assert page(answer, 422)
+    assert says in answer.text.partition(f'id="{field}-error"')[2].partition("</p>")[0]
+    # The policy can be downloaded all the same.
+    assert post(app, "/merge", {**asked, "as": "file"}).status == 200
+
+
+def test_workflow_of_a_merged_policy_with_errors_is_refused_with_its_lines(app: FastAPI) -> None:
+    wrong = POLICY.replace("SIZE(512M)", "SIZE(512M) FUTUREWORD(A)")
+    answer = post(app, "/merge", {**EXAMPLE, "policy": wrong, "workflow_name": "PROD02"})
+    assert page(answer, 422)
+    assert "The merged policy has errors, so there is no workflow for it" in answer.text
+    assert "<strong>Line 29</strong>" in answer.text
+
+
+def test_workflow_of_a_file_that_no_form_can_resend_can_be_copied(app: FastAPI) -> None:
+    asked = {**EXAMPLE, "workflow_name": "PROD02"}
+    answer = post(app, "/merge", asked, {"policy_file": LATIN_1})
+    assert page(answer)
+    assert 'data-copy="text-workflow"' in answer.text
+    assert 'data-copy="text-merged"' not in answer.text
+    saved = post(app, "/merge", {**asked, "as": "workflow"}, {"policy_file": LATIN_1})
+    assert saved.status == 200
+    assert saved.text.isascii()
 
 
 def test_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:

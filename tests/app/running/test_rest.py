@@ -12,6 +12,7 @@ from app.running.texts import running_example
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
+from planner_core.running.merged_workflow import merged_workflow
 from planner_core.running.policy import in_effect
 from planner_core.running.state import read_running
 from tests.app.web.support import SMALLEST, SQ03, assert_problem, get, post_json
@@ -211,3 +212,66 @@ def test_other_structures_are_added_to_the_plan(app: FastAPI) -> None:
     ]  # fmt: skip
     refused = post_json(app, "/api/v1/other-structures", {**asked, "current": "nothing"})
     assert refused.status == 422
+
+
+def test_merge_returns_a_workflow_only_if_its_policy_name_is_sent(app: FastAPI) -> None:
+    asked = {"plan": SQ03, "policy": POLICY}
+    assert "workflow" not in post_json(app, "/api/v1/merge", asked).json()
+    answer = post_json(app, "/api/v1/merge", {**asked, "workflow_name": "NEW$1"}).json()
+    result = evaluate(read_object(SQ03))
+    assert answer["workflow"] == merged_workflow(result, merge(POLICY, result), "NEW$1")
+    assert answer["policy"] == merge(POLICY, result).policy
+    description = get(app, "/openapi.json").json()
+    schema = description["paths"]["/api/v1/merge"]["post"]["responses"]["200"]["content"]["application/json"][
+        "schema"
+    ]
+    validator(description, schema).validate(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("PROD01", "PROD01 is the name of the current policy"),
+        ("prod02", "a CFRM policy name has 1 to 8 characters"),
+        ("", "a CFRM policy name has 1 to 8 characters"),
+        ("PRODUCTION", "at most 8 characters"),
+        (5, "must be text"),
+    ],
+)
+def test_unusable_policy_name_of_a_workflow_is_refused_at_its_field(
+    app: FastAPI, name: str | int, says: str
+) -> None:
+    answer = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY, "workflow_name": name})
+    (error,) = assert_problem(answer, "input-refused", 422)["errors"]
+    assert error["field"] == "/workflow_name"
+    assert says in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("DEFINE POLICY NAME(PROD01) REPLACE(YES)", "", "with DEFINE POLICY and no other policy"),
+        ("REBUILDPERCENT(5)", "FUTUREWORD('A B')", "has several words in quotes"),
+        ("DEFINE POLICY", "WHAT IS THIS\n DEFINE POLICY", "is not a statement"),
+    ],
+)
+def test_policy_that_a_workflow_cannot_define_is_refused(app: FastAPI, old: str, new: str, says: str) -> None:
+    assert old in POLICY
+    asked = {"plan": SQ03, "policy": POLICY.replace(old, new)}
+    assert post_json(app, "/api/v1/merge", asked).status == 200
+    problem = assert_problem(
+        post_json(app, "/api/v1/merge", {**asked, "workflow_name": "PROD02"}), "input-refused", 422
+    )
+    assert says in problem["detail"]
+
+
+def test_workflow_of_a_merged_policy_with_errors_is_refused_with_the_findings(app: FastAPI) -> None:
+    asked = {"plan": SQ03, "policy": POLICY.replace("SIZE(512M)", "SIZE(512M) FUTUREWORD(A)")}
+    merged = post_json(app, "/api/v1/merge", asked).json()
+    errors = {each["code"] for each in merged["findings"] if each["severity"] == "error"}
+    assert errors
+    problem = assert_problem(
+        post_json(app, "/api/v1/merge", {**asked, "workflow_name": "PROD02"}), "input-refused", 422
+    )
+    assert "The merged policy has errors" in problem["detail"]
+    assert {each["code"] for each in problem["findings"]} == errors

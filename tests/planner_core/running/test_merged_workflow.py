@@ -81,6 +81,19 @@ def test_text_that_is_not_one_complete_policy_is_refused(
         merged_workflow(result, found, name)
 
 
+@pytest.mark.parametrize("word", ["\x01", "\udcfc", "\u00fc", "A\x85B", "\u2028", "'A B'", '"A,B"'])
+def test_words_that_a_workflow_would_change_are_refused(result: PlanResult, word: str) -> None:
+    found = merged(result, POLICY.replace("FUTUREWORD(A,B)", f"FUTUREWORD({word},C)"))
+    assert word in found.policy
+    with pytest.raises(MergeRefused, match="Line 8 of the merged policy has"):
+        merged_workflow(result, found, NEW)
+
+
+def test_bytes_of_comments_are_left_out(result: PlanResult) -> None:
+    found = merged(result, POLICY.replace("the first one", "\x01\udcfc 'a b'"))
+    assert problems(parsed(merged_workflow(result, found, NEW))) == []
+
+
 def test_merged_policy_with_errors_is_refused(result: PlanResult) -> None:
     found = merge(
         POLICY.replace("/*\n", "   STRUCTURE NAME(SQ03APP1) SIZE(8G) MINSIZE(8G) PREFLIST(CF01)\n/*\n"),

@@ -59,7 +59,8 @@ def policies(report: list[str]) -> dict[str, str]:
         lines.append(f" {line[1:]}" if line[:1] in ("0", "-") else line)
     text = _REMARK.sub(" ", "\n".join(lines))
     starts = list(_DEFINE.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
+    # Without a policy there is no end either: the role then reports that the report has none.
+    ends = [*(start.start() for start in starts[1:]), len(text)] if starts else []
     found: dict[str, str] = {}
     for start, end in zip(starts, ends, strict=True):
         if start.group(1) in found:
