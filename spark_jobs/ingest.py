@@ -339,7 +339,7 @@ def _take_json_records(
     """Stage the records of a JSON document as the dump that has the same values, in this process."""
     size = path.stat().st_size
     reporter(0, size)
-    with converted(path, name=source.file_name, folder=options.work_dir) as found:
+    with converted(path, folder=options.work_dir) as found:
         index = index_dump(found.path)
         # Spark's tasks may run on machines without the temporary dump, which is much shorter than the document.
         here = replace(options, in_process_below_bytes=index.size_bytes + 1)

@@ -86,8 +86,15 @@ def _check_archive(data: bytes, of: str) -> None:
 
 def _check_strings(data: bytes, of: str) -> None:
     """Refuse more shared texts than a table has cells: openpyxl reads all of them before the first row."""
+    count = 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        count = sum(len(_SHARED_STRING.findall(archive.read(each))) for each in archive.infolist())
+        for each in archive.infolist():
+            # Without null bytes, tags in UTF-16 are as in UTF-8.
+            content = archive.read(each).replace(b"\0", b"")
+            if b"<!ENTITY" in content:
+                # No spreadsheet program writes one, and a short entity may stand for many texts.
+                invalid("", f"{of}is not a spreadsheet that can be read: save it as xlsx again, or as CSV")
+            count += len(_SHARED_STRING.findall(content))
     if count > MOST_STRINGS:
         invalid("", f"{of}has more than {MOST_STRINGS} texts: save only the sheet with the table")
 

@@ -68,8 +68,6 @@ SAID = {
 }
 WAITS_FOR_ANSWERS = "Answer the questions below. Nothing has been stored yet."
 SUGGESTED = "Probably {qsg}: other records of this file, or answers for other files, name it."
-ANY_SYSTEM = "ANY"
-"""The system name used for texts that name only the queue manager."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file or paste text.")
 BOTH_GIVEN = FieldProblem("qsg", "Enter the group or select that the queue manager is in none, but not both.")
 NO_GROUP_GIVEN = FieldProblem("qsg", "Enter the group, or select that the queue manager is in none.")
@@ -397,7 +395,7 @@ def _where_seen(asked: AskedQueueManager) -> str:
 
 
 def _who(asked: AskedQueueManager) -> str:
-    at = "" if asked.system_id in (None, "", ANY_SYSTEM) else f" on {asked.system_id}"
+    at = "" if asked.system_id in (None, "", qsg_map.ANY_SYSTEM) else f" on {asked.system_id}"
     return f"{asked.queue_manager}{at}"
 
 

@@ -26,6 +26,8 @@ from planner_core.wire import Answer, copied
 
 SYSTEM_PATTERN = names.SYSTEM_PATTERN
 _SYSTEM = re.compile(SYSTEM_PATTERN)
+ANY_SYSTEM = "ANY"
+"""The system name used for texts that name only the queue manager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ class GroupMapping(Answer):
 def entries(session: Session) -> Sequence[GroupMapping]:
     """Return all entries of the map, in order."""
     return [copied(GroupMapping, row) for row in repository.list_mappings(session)]
+
+
+def is_known(known: Mapping[tuple[str, str], str], system_id: str, queue_manager: str) -> bool:
+    """Return whether a map states the group of a queue manager, as the reader uses it.
+
+    Displays do not name the system: without an entry for ANY, the entries for all systems must name the same group.
+    """
+    if (system_id, queue_manager) in known or system_id != ANY_SYSTEM:
+        return (system_id, queue_manager) in known
+    return len({group for (_, name), group in known.items() if name == queue_manager}) == 1
 
 
 def as_arguments(session: Session) -> list[str]:

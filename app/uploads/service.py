@@ -356,7 +356,7 @@ def read_answered_again(session: Session) -> int:
     are not read.
     """
     job_rows.hold_claims(session)
-    known = {(each.system_id, each.queue_manager) for each in qsg_map.entries(session)}
+    known = {(each.system_id, each.queue_manager): each.qsg for each in qsg_map.entries(session)}
     answered = [
         upload_id for upload_id, asks in repository.asking(session) if _is_answered(jobs.asks_of(asks), known)
     ]
@@ -366,9 +366,15 @@ def read_answered_again(session: Session) -> int:
     return len(answered)
 
 
-def _is_answered(asks: Asks, known: Collection[tuple[str, str]]) -> bool:
-    asked = {(each.system_id or "", each.queue_manager) for each in asks.unknown_qsg}
-    return not asks.observed_at and not asks.zone and bool(asked) and asked <= set(known)
+def _is_answered(asks: Asks, known: Mapping[tuple[str, str], str]) -> bool:
+    return (
+        not asks.observed_at
+        and not asks.zone
+        and bool(asks.unknown_qsg)
+        and all(
+            qsg_map.is_known(known, each.system_id or "", each.queue_manager) for each in asks.unknown_qsg
+        )
+    )
 
 
 def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:

@@ -63,6 +63,7 @@ LONGEST_SHOWN: Final = 40
 LONGEST_INTERVAL_US: Final = 100 * US_A_MINUTE
 """SMF74INT has two digits for minutes."""
 PREFIX: Final = "cfplan-smf-"
+DUMP: Final = "records.smf"
 LEFT_OVER_AFTER_S: Final = 7 * 86_400.0
 """Seconds. A document of 22 MB takes about 3; even one of 100 GB, were it possible, would take hours."""
 AGAIN: Final = "Nothing was stored. Request the records again."
@@ -117,12 +118,11 @@ class Converted:
 
 
 @contextmanager
-def converted(path: Path, *, name: str = "", folder: Path | None = None) -> Iterator[Converted]:
+def converted(path: Path, *, folder: Path | None = None) -> Iterator[Converted]:
     """Yield a temporary dump with the records of a JSON document.
 
     Args:
         path: The document; it may be compressed with gzip.
-        name: The name that the dump gets.
         folder: The folder for the temporary dump; None for that of the system.
 
     Raises:
@@ -132,7 +132,8 @@ def converted(path: Path, *, name: str = "", folder: Path | None = None) -> Iter
         folder.mkdir(parents=True, exist_ok=True)
         _remove_left_over(folder)
     with TemporaryDirectory(prefix=PREFIX, dir=folder) as made:
-        found = Converted(Path(made) / (Path(name).name or path.name))
+        # Not the name of the upload, which need not be one that a file can have.
+        found = Converted(Path(made) / DUMP)
         with found.path.open("wb") as out:
             _Conversion(TextFile(path), out, found).run()
         yield found
@@ -153,10 +154,11 @@ class _Repeated(ValueError):
     """A key that an object has twice."""
 
 
-class _Number(str):
-    """A number that cannot be a value: too long, infinite or none."""
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number that cannot be a value: too long, infinite or none. No text, because a field of characters would take it."""
 
-    __slots__ = ()
+    text: str
 
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -537,6 +539,11 @@ class _Record:
         for part, fields in found.items():
             self.parts[part].append(fields)
 
+    @property
+    def has_many_problems(self) -> bool:
+        """Whether there are more problems than are shown."""
+        return len(self._problems) > MOST_PROBLEMS
+
     def problem(self, fault: str, *, where: str = "") -> None:
         self._problems.append(f"{self.place}{where} {fault}.")
 
@@ -571,7 +578,7 @@ def _in_order(content: Mapping[str, Any]) -> list[str]:
 
 def _shown(value: object) -> str:
     if isinstance(value, _Number):
-        return f"{value.encode('ascii', 'replace').decode()[:LONGEST_SHOWN]}"
+        return value.text
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -716,10 +723,11 @@ def _contents(record: _Record, header: Fields) -> dict[int, list[bytes]]:
         if len(found) > MOST_SECTIONS:
             record.problem(f"has more than {MOST_SECTIONS} sections {name}")
             continue
-        made[section.triplet_of("74-4")] = [
-            _packed(record, section_id, fields, where=f", section {name} {number}")
-            for number, fields in enumerate(found)
-        ]
+        sections = made[section.triplet_of("74-4")] = []
+        for number, fields in enumerate(found):
+            if record.has_many_problems:
+                break  # those of all sections could fill the memory
+            sections.append(_packed(record, section_id, fields, where=f", section {name} {number}"))
     return made
 
 

@@ -179,11 +179,11 @@ def _archive(size: int) -> bytes:
     return file.getvalue()
 
 
-def _with_strings(one: str) -> bytes:
+def _with_strings(one: str, encoding: str = "utf-8", declared: str = "") -> bytes:
     """Return a spreadsheet with more shared texts than any table has."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as written:
-        written.writestr("xl/sharedStrings.xml", f"<sst>{one * 500_001}</sst>")
+        written.writestr("xl/sharedStrings.xml", f"{declared}<sst>{one * 500_001}</sst>".encode(encoding))
     return file.getvalue()
 
 
@@ -192,6 +192,8 @@ def _with_strings(one: str) -> bytes:
     [
         (_with_strings("<si/>"), "more than 500000 texts"),
         (_with_strings("<x:si><x:t>a</x:t></x:si>"), "more than 500000 texts"),
+        (_with_strings("<si/>", "utf-16"), "more than 500000 texts"),
+        (_with_strings("&a;", "utf-16-be", '<!DOCTYPE sst [<!ENTITY a "<si/>">]>'), "not a spreadsheet"),
         (b"PK\x03\x04", "damaged"),
         (_archive(10), "not a spreadsheet that can be read"),
         (_archive(65 * 2**20), "unpacks to more than"),

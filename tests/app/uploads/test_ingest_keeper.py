@@ -127,6 +127,19 @@ def test_map_in_a_file_reads_the_files_that_waited_for_it(database: Database, se
     assert run_keeper(database, settings, last_run(database, asked.upload_id).id).state == JobState.DONE
 
 
+def test_display_that_names_no_system_is_read_after_an_answer_for_a_system(
+    database: Database, settings: Settings
+) -> None:
+    asked = read(database, settings, f"display\ndays {DAY}\n")
+    assert asked.upload_id is not None
+    for groups, count in ((("SQ03", "SQ04"), 0), (("SQ03", "SQ03"), 1)):
+        with database.session(writes=True) as session:
+            for system, group in zip(("SYSA", "SYSB"), groups, strict=True):
+                qsg_map.put(session, system, "CSQ1", group)
+            assert uploads.read_answered_again(session) == count, groups
+    assert run_keeper(database, settings, last_run(database, asked.upload_id).id).state == JobState.DONE
+
+
 def test_file_that_is_not_a_dump_fails_with_the_message_of_the_reader(
     database: Database, settings: Settings
 ) -> None:

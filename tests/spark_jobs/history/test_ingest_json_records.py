@@ -85,6 +85,12 @@ def test_rows_name_the_index_of_their_record_and_no_offset(run: Run, tmp_path: P
     assert {row["file_name"] for row in rows} == {"answer.json"}
 
 
+@pytest.mark.parametrize("name", ["..", "é" * 255, "a/b.json"])
+def test_document_may_have_a_name_that_no_file_can_have(run: Run, tmp_path: Path, name: str) -> None:
+    report = run(tmp_path / "history", answer(tmp_path / "answer.json", range(1)), "--name", name)
+    assert report["status"] == "stored"
+
+
 def test_rows_that_a_dump_delivered_are_not_stored_again(run: Run, tmp_path: Path) -> None:
     binary = tmp_path / "night.smf"
     binary.write_bytes(dump(each for number in range(4) for each in dumps.rmf(number)))

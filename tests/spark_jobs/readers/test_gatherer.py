@@ -74,7 +74,7 @@ def from_json(folder: Path, content: bytes) -> tuple[RangeResult, list[str]]:
     """Decode a document."""
     path = folder / "answer.json"
     path.write_bytes(content)
-    with converted(path, name="answer.json") as found:
+    with converted(path) as found:
         return decode_bytes(found.path.read_bytes(), sections=["r744"]), found.notes
 
 
@@ -356,12 +356,12 @@ def test_wrong_values_are_reported_with_record_section_and_field(
     ("text", "shown"),
     [("1" * 9_000, "1" * 40), ("1e999", "1e999"), ("NaN", "NaN"), ("-Infinity", "-Infinity")],
 )
-@pytest.mark.parametrize("name", ["R744SSIZ", "R744SARC"])
+@pytest.mark.parametrize("name", ["R744SSIZ", "R744SARC", "R744SNAM", "SMF74SID"])
 def test_numbers_that_are_no_values_are_refused(tmp_path: Path, name: str, text: str, shown: str) -> None:
     record = one(structures=1)
     put(record, name, "HERE")
     content = json_bytes([record]).replace(b'"HERE"', text.encode())
-    assert f"section R744SREQ 0, field {name} must be " in (said := refusal(tmp_path, content))
+    assert f"field {name} must be " in (said := refusal(tmp_path, content))
     assert f"but is {shown}." in said
 
 
@@ -459,6 +459,20 @@ def test_reading_stops_after_some_problems(tmp_path: Path, value: str) -> None:
     records = ",".join(f'"{number}":{value}' for number in range(1000))
     said = refusal(tmp_path, f"{{{records},".encode())
     assert re.findall(r"Record (\d+)", said) == ["0", "1", "2", "3", "4"], "the missing end is not reached"
+
+
+def test_sections_after_many_problems_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack, packed = gatherer._packed, []
+
+    def counted(*arguments: Any, **more: Any) -> bytes:  # noqa: ANN401 - those of the function
+        packed.append(more["where"])
+        return pack(*arguments, **more)
+
+    monkeypatch.setattr(gatherer, "_packed", counted)
+    record = one()
+    record["R744SREQ"] = [{"R744SNAM": f"SQ03A{number}"} for number in range(1000)]
+    assert "There are more problems." in refusal(tmp_path, json_bytes([record]))
+    assert len(packed) < 10
 
 
 def test_record_that_occurs_twice_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Read a file whose lines are orders: messages to print, times to wait, and the exit.
 
-    say STAGE DONE TOTAL    wait S    ask    fail CODE    crash    hang    nothing    days DAY...    map SYSA:CSQ1=SQ03    noise
+    say STAGE DONE TOTAL    wait S    ask    display    fail CODE    crash    hang    nothing    days DAY...    map SYSA:CSQ1=SQ03    noise
     leave (end as the real jobs do)    leave-process (leave a process behind)
     set-variable (change the environment)
 
@@ -104,6 +104,17 @@ def main() -> int:
                 report(
                     arguments, path, data, "needs_answers", days, "Answers are needed; nothing was stored."
                 )
+            )
+            return 4
+        elif verb == "display" and not any(":CSQ1=" in each for each in arguments.qsg):
+            of_display = {"system_id": "ANY", "queue_manager": "CSQ1"}
+            say(
+                {
+                    "event": "asks",
+                    "file": path.name,
+                    "unknown_qsg": [of_display],
+                    "messages": ["Which group?"],
+                }
             )
             return 4
         elif verb == "observe" and not arguments.observed_at:
