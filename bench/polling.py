@@ -25,6 +25,9 @@ from app.uploads.files import path_of
 from app.uploads.models import Upload
 from planner_core.contracts.cfact import CFACT_COLUMNS, DDS_TIME_FORMAT
 
+if TYPE_CHECKING:
+    from app.connections.client import Client
+
 MINUTE = timedelta(minutes=1)
 BEGIN = datetime(2026, 11, 27, tzinfo=UTC)
 COLUMNS_OF_AN_ANSWER = 85
@@ -107,7 +110,7 @@ def measure(*, hours: int, structures: int, systems: int) -> Polled:
             json.loads(client.answer)
             parse_s += time.process_time() - began
             began = time.process_time()
-            service.poll(database, settings, "RMF1", opened=client)  # type: ignore[arg-type] - the part that is used
+            service.poll(database, settings, "RMF1", opened=cast("Client", client))
             cpu_s += time.process_time() - began - making_s
         polls = 60 * hours + 1
         with database.session(writes=False) as session:
