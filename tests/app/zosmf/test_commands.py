@@ -469,6 +469,18 @@ def test_server_that_does_not_report_the_active_policy_needs_its_name(
     assert (code, "does not report which policy is active" in out) == (0, True)
 
 
+def test_policy_of_the_connection_is_read_only_if_the_server_does_not_report_the_active_one(
+    stand_in: ZosmfStandIn, plan: str, declare: Declare, capsys: Capture
+) -> None:
+    declare(policy="CFRM01")
+    stand_in.policies["CFRM05"] = base_policy("CFRM05")
+    stand_in.active = "CFRM05"
+    for reports_active, name in ((True, "CFRM05"), (False, "CFRM01")):
+        stand_in.reports_active = reports_active
+        code, out, _ = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+        assert (code, f"DEFINE POLICY NAME({name})" in out) == (0, True)
+
+
 def test_policy_that_is_said_to_be_active_is_compared_if_the_server_does_not_report_it(
     stand_in: ZosmfStandIn, verified: str, capsys: Capture
 ) -> None:
