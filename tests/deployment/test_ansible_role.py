@@ -522,6 +522,13 @@ def test_values_are_compared_in_one_notation(filters: ModuleType) -> None:
         "STRUCTURE A is missing",
         "STRUCTURE B was not defined",
     ]
+    # Names in a list have commas or blanks between them.
+    assert (
+        filters.policy_differences(
+            " STRUCTURE NAME(A) PREFLIST(C1 C2)\n", " STRUCTURE NAME(A) PREFLIST(C1, C2) REBUILDPERCENT(1)\n"
+        )
+        == []
+    )
     # A report may state INITSIZE where the input did not.
     assert (
         filters.policy_differences(

@@ -30,10 +30,12 @@ _KEYWORD = re.compile(r"\b([A-Z]+)\s*\(([^()]*)\)")
 _SIZE = re.compile(r"0*([0-9]+)([KMGT]?)")
 _SIZES = frozenset({"SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE"})
 _KIB = {"": 1, "K": 1, "M": 1024, "G": 1024**2, "T": 1024**3}
+_BETWEEN = re.compile(r"\s*,\s*|\s+")
 _SMALL = re.compile(r"[0-9]{1,3}")
 _HEXADECIMAL = frozenset({"PARTITION", "SIDE", "CPCID"})
 _DEFAULTS = {
     "ALLOWAUTOALT": "NO", "FULLTHRESHOLD": "80", "DUPLEX": "DISABLED", "ENFORCEORDER": "NO", "ALLOWREALLOCATE": "YES", "ENCRYPT": "NO",
+    "REBUILDPERCENT": "1",
 }  # fmt: skip
 """z/OS MVS Setting Up a Sysplex, CFRM parameters for administrative data utility: a report may state them although the input did not."""
 _FIELD = r"\b{}\s*:\s*(\S+(?:\s+[0-9]{{2}}[:.][0-9]{{2}}[:.][0-9]{{2}})?)"
@@ -165,7 +167,8 @@ def _one_notation(keyword: str, value: str) -> str:
         return f"{int(size.group(1)) * _KIB[size.group(2)]}K"
     if keyword in _HEXADECIMAL:
         return text.lstrip("0") or "0"
-    return str(int(text)) if _SMALL.fullmatch(text) else text
+    # IXCMIAPU takes commas or blanks between the names of a list.
+    return str(int(text)) if _SMALL.fullmatch(text) else _BETWEEN.sub(",", value.strip())
 
 
 def active_policy(response: list[str]) -> dict[str, Any]:
