@@ -13,10 +13,11 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 from sqlalchemy import func, select
 
-from app.connections.client import Reply
+from app.connections.client import Client, Reply
 from app.database.engine import database_of
 from app.dds import service
 from app.dds.models import DdsInterval
@@ -24,9 +25,6 @@ from app.settings import Settings
 from app.uploads.files import path_of
 from app.uploads.models import Upload
 from planner_core.contracts.cfact import CFACT_COLUMNS, DDS_TIME_FORMAT
-
-if TYPE_CHECKING:
-    from app.connections.client import Client
 
 MINUTE = timedelta(minutes=1)
 BEGIN = datetime(2026, 11, 27, tzinfo=UTC)
