@@ -91,8 +91,8 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     assert sent == [POLICIES, f"{POLICIES}/activation/CFRM02", POLICIES, f"{POLICIES}/activation/CFRM03"]
     states = [each["details"] for each in entries if each["action"] == "connection.policy-state"]
     assert [each["state"] for each in states] == [
-        # The second command for CFRM02 reads it back once more before it activates it.
-        "sending", "created", "verified", "verified", "activating", "activated",
+        # The second command for CFRM02 reads it back once more, and finds it in the state in which it was.
+        "sending", "created", "verified", "activating", "activated",
         "sending", "created", "verified", "activating", "activated",
     ]  # fmt: skip
     assert PASSWORD not in json.dumps(entries)
