@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import func, select
 
-from app.connections.client import Reply
+from app.connections.client import Client, Reply
 from app.database.engine import database_of
 from app.dds import service
 from app.dds.models import DdsInterval

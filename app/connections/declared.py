@@ -281,7 +281,7 @@ def _with_paths(connection: AnyConnection, folder: Path) -> AnyConnection:
 
 def _fault_of(error: ErrorDetails) -> str:
     """Return an error of pydantic with the place in the file."""
-    # The kind is repeated in the place for a union; readers of the file know only its keys.
-    where = [str(part)[:40] for part in error["loc"] if part not in ("zosmf", "dds", "gatherer")]
+    # The third part is the kind, which pydantic adds for a union; readers of the file know only its keys.
+    where = [str(part)[:40] for part in (*error["loc"][:2], *error["loc"][3:])]
     message = error["msg"].removeprefix("Value error, ")
     return f"{'.'.join(where)}: {message[:1].lower()}{message[1:]}" if where else message

@@ -13,6 +13,7 @@ from app.database.types import AnyRow
 from app.jobs.models import JobRun, JobState
 from app.nightly.models import NightlyRun
 from app.notices.models import (
+    Channel,
     DeliveryState,
     LimitBaseline,
     Notice,
@@ -174,12 +175,17 @@ def waiting_count(session: Session) -> int:
 
 
 def delivery_counts(session: Session) -> Sequence[tuple[str, str, int]]:
-    """Return the number of messages by channel and state."""
+    """Return the number of messages by channel and state, also where it is 0.
+
+    A time series that begins with the first failure has no increase, so the alert about failures would not see it.
+    """
     one = NoticeDelivery
     query = select(one.channel, one.state, func.count()).group_by(one.channel, one.state)
+    found = {(channel, state): number for channel, state, number in session.execute(query)}
     return [
-        (channel, state, number)
-        for channel, state, number in session.execute(query.order_by(one.channel, one.state))
+        (channel.value, state.value, found.get((channel, state), 0))
+        for channel in Channel
+        for state in DeliveryState
     ]
 
 

@@ -161,12 +161,12 @@ def server_of(database: Database, settings: Settings, name: str) -> Iterator[Pol
 
 
 def chosen_policy(server: PolicyServer, names: PolicyNames, policy: str | None) -> str:
-    """Return the policy that a command names, or else the active one.
+    """Return the policy that a command names, or else the active one; if the server does not report it, that of the connection.
 
     Raises:
         PolicyNotFound: The server has no such policy, or does not report the active one.
     """
-    chosen = policy or server.connection.policy or names.active
+    chosen = policy or names.active or server.connection.policy
     if chosen is None:
         message = (
             f"Connection {server.name}: the server does not report which policy is active. Name it with --policy, or as "

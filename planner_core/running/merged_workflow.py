@@ -60,7 +60,8 @@ def merged_workflow(result: PlanResult, merged: MergedPolicy, name: str) -> str:
     if len(lines) + _AROUND_THE_STATEMENTS > MOST_TEMPLATE_LINES:
         msg = f"The job would have more than {MOST_TEMPLATE_LINES:,} lines, the most that z/OSMF submits: define the policy from the text."
         raise MergeRefused(msg)
-    return workflow(result, CompletePolicy(name, lines))
+    assert policy.name is not None  # noqa: S101 - a complete policy has one
+    return workflow(result, CompletePolicy(name, policy.name, lines))
 
 
 def _complete(merged: MergedPolicy, name: str) -> PolicyDefinition:
@@ -73,6 +74,9 @@ def _complete(merged: MergedPolicy, name: str) -> PolicyDefinition:
     verbs = [each.verb for each in read.statements if each.verb not in {"DATA", "CF", "STRUCTURE"}]
     if len(found) != 1 or found[0].definition is None or verbs != ["DEFINE POLICY"]:
         msg = "A workflow needs the text of one complete policy, with DEFINE POLICY and no other policy."
+        raise MergeRefused(msg)
+    if found[0].name is None:
+        msg = "The policy has no name that can be read in DEFINE POLICY, so it is not clear which policy is the current one."
         raise MergeRefused(msg)
     if not found[0].facilities:
         msg = "The policy has no CF statement, so it is not complete: enter the whole current policy."

@@ -241,17 +241,19 @@ def _add_structure_values(
         return []
     lines = text.splitlines()
     problems: list[FieldProblem] = []
-    stated: dict[tuple[int, str], tuple[str | list[str], int]] = {}
+    stated: dict[tuple[int, str], tuple[str | list[str], object, int]] = {}
     for (structure, _), line in places.items():
         cells = RowReader(heading.structure_cells(lines[line - 1]))
         for field in cells.values:
-            value: str | list[str] = cells.text(field).upper()
+            text_of_cell = cells.text(field).upper()
+            value: str | list[str]
+            compared: object
             if field == "preflist":
-                value = [name for name in _BETWEEN_NAMES.split(cells.text(field).upper()) if name]
+                value = compared = [name for name in _BETWEEN_NAMES.split(text_of_cell) if name]
             else:
-                cells.size(field)
-            before, at = stated.setdefault((structure, field), (value, line))
-            if before != value:
+                value, compared = text_of_cell, cells.size(field)
+            before, compared_before, at = stated.setdefault((structure, field), (value, compared, line))
+            if compared_before != compared:
                 cells.wrong(
                     field, f"is {_words(value)}, but line {at} states {_words(before)} for the same structure"
                 )

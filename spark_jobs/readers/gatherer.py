@@ -503,7 +503,7 @@ Fields = dict[str, Any]
 
 
 class _Record:
-    """One record: its fields by part, and what is wrong with them."""
+    """One record: its fields by part, and the errors found in them."""
 
     def __init__(self, index: str, content: Mapping[str, Any], problems: list[str]) -> None:
         self.place = f"Record {index}"
@@ -565,7 +565,7 @@ class _Record:
         found = self.parts[part]
         if len(found) == 1:
             return found[0]
-        self.problem("is missing" if not found else f"is there {len(found)} times", where=f", {title}")
+        self.problem("is missing" if not found else f"occurs {len(found)} times", where=f", {title}")
         return None
 
 
@@ -608,7 +608,7 @@ class _Conversion:
                 self._problem(f"Record {index} must be an object, but is {_shown(value)}.")
                 continue
             if index in self._indexes:
-                self._problem(f"Record {index} is there twice.")
+                self._problem(f"Record {index} occurs twice.")
                 continue
             if len(self._indexes) == MOST_RECORDS:
                 self._problem(f"There are more than {MOST_RECORDS} records: request a shorter time.")
@@ -660,7 +660,7 @@ class _Conversion:
 
 
 def _record_bytes(record: _Record) -> list[bytes] | None:
-    """Return the record in the binary form, in pieces if it is long; None if something is wrong with it."""
+    """Return the record in the binary form, in pieces if it is long; None if it has an error."""
     header = record.the_only(HEADER, "header")
     if header is None:
         return None

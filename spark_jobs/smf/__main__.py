@@ -98,7 +98,7 @@ def _dump_of(file: str, stack: ExitStack) -> str:
     check_regular(path)
     with path.open("rb") as content:
         first = content.read(PREVIEW_BYTES)
-    # The reader of dumps explains what is wrong with anything else.
+    # The reader of dumps explains why anything else is refused.
     with suppress(KindUnknown):
         if detect(first, path.name).kind == "gatherer_json":
             return str(stack.enter_context(converted(path)).path)

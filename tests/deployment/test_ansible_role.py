@@ -26,6 +26,7 @@ from app.settings import Settings
 from app.sizing.examples import examples
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
+from planner_core.running.merge import merge
 from tests.deployment.ansible_filters import ROLE, load_filters
 from tests.packaging.pins import ROOT
 from tests.serving import served
@@ -101,6 +102,7 @@ class Site:
             "cfplan_structures_backup_file": "",
             "cfplan_structures_backup_data_set": "",
             "cfplan_structures_policy": NEW,
+            "cfplan_structures_replace": False,
             "cfplan_structures_activate": "",
             "cfplan_structures_reallocate": False,
             "cfplan_structures_accept_unknown_times": False,
@@ -302,13 +304,29 @@ def refused_plan() -> dict[str, Any]:
     return {**made, "acknowledged": [], "structures": [{**made["structures"][0], "recover": False}]}
 
 
+def changed_since() -> dict[str, str]:
+    """Return the policies after an earlier run, with a value in the new one that the plan does not state."""
+    earlier = merge(
+        f" DEFINE POLICY NAME(PROD01)\n{ACTIVE}", evaluate(read_object(document()))
+    ).policy.partition("\n")[2]
+    own = "STRUCTURE NAME(SQ03APPLICATION1)"
+    assert earlier.count(own) == 1
+    return {"OLD": ACTIVE, "PROD01": ACTIVE, NEW: earlier.replace(own, f"{own} REBUILDPERCENT(9)")}
+
+
 OTHER_POLICIES = {"OLD": ACTIVE, "PROD01": ACTIVE, NEW: ACTIVE}
+UNKNOWN_WORDING = " NEW SIZES WAIT FOR A REBUILD"
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "another_policy_of_the_name": ({"policies": OTHER_POLICIES}, ALL),
+    "policy_that_was_changed": ({"policies": changed_since()}, ALL),
+    "policy_that_is_replaced": (
+        {"policies": changed_since(), "pending_text": UNKNOWN_WORDING},
+        {**ALL, "cfplan_structures_replace": True, "cfplan_structures_backup_data_set": "SYS1.CFRM.BACKUP"},
+    ),
     "refused_plan": ({}, ALL),
     "error_in_the_active_policy": ({"policies": {"PROD01": ACTIVE.replace("INITSIZE(131072)", "INITSIZE(999999)")}}, ALL),
     "failed_job": ({"fails": True}, ALL),
-    "unknown_wording": ({"pending_text": " NEW SIZES WAIT FOR A REBUILD"}, ALL),
+    "unknown_wording": ({"pending_text": UNKNOWN_WORDING}, ALL),
     "unknown_display": ({"status_text": " IN USE", "updated": "yesterday"}, {**ALL, "cfplan_structures_accept_unknown_times": True}),
     "unreadable_times": ({"updated": "yesterday"}, ALL),
     "exceptions": ({"exceptions": ["SQ03APPLICATION1"]}, ALL),
@@ -337,6 +355,18 @@ def test_policy_of_the_new_name_with_other_statements_is_kept(stopped: dict[str,
     case = stopped["another_policy_of_the_name"]
     assert f"There is a policy {NEW} with other statements" in case.text
     assert (case.state["defined"], setxcf(case.state)) == ([], [])
+
+
+def test_changed_value_of_a_defined_policy_is_named_and_replaced_only_on_request(
+    stopped: dict[str, Played],
+) -> None:
+    case = stopped["policy_that_was_changed"]
+    assert f"There is a policy {NEW} with other statements: STRUCTURE SQ03APPLICATION1 has REBUILDPERCENT(9) instead of nothing." in case.text  # fmt: skip
+    assert (case.state["defined"], setxcf(case.state)) == ([], [])
+    replaced = stopped["policy_that_is_replaced"].state
+    assert (replaced["active"], replaced["defined"]) == (NEW, [NEW])
+    assert "REBUILDPERCENT" not in replaced["policies"][NEW]
+    assert "REBUILDPERCENT(9)" in replaced["data_sets"]["SYS1.CFRM.BACKUP"]
 
 
 def test_refused_plan_stops_before_anything_is_sent_to_zos(stopped: dict[str, Played]) -> None:
@@ -493,13 +523,6 @@ def test_new_policy_has_no_line_that_ixcmiapu_would_cut(filters: ModuleType) -> 
         filters.renamed(" DEFINE POLICY NAME(A)\n CF NAME(C1)\n DELETE POLICY NAME(C)\n", "B", False)
 
 
-def test_other_statements_are_compared_in_one_notation(filters: ModuleType) -> None:
-    one = " CF NAME(C1)\n STRUCTURE NAME(A) SIZE( 1 ) /* x */ PREFLIST(C1 , C2)\n STRUCTURE NAME(MINE) SIZE(1)\n"
-    two = " STRUCTURE NAME(MINE) SIZE(2)\n STRUCTURE NAME(A)\n  SIZE(1)\n  PREFLIST(C1,C2)\n CF NAME(C1)\n"
-    assert filters.other_statements(one, ["MINE"]) == filters.other_statements(two, ["MINE"])
-    assert filters.other_statements(one, []) != filters.other_statements(two, [])
-
-
 def test_values_are_compared_in_one_notation(filters: ModuleType) -> None:
     defined = " CF NAME(C1) PARTITION(0F)\n STRUCTURE NAME(A) SIZE(1G) INITSIZE(512M)\n  PREFLIST(C1,\n C2) DUPLEX(ENABLED)\n"
     same = " STRUCTURE NAME( A ) INITSIZE(524288)\n SIZE(1048576) PREFLIST(C1,C2) DUPLEX(ENABLED) /* x */ FULLTHRESHOLD(080)\n CF NAME(C1) PARTITION(F)\n"
@@ -514,6 +537,13 @@ def test_values_are_compared_in_one_notation(filters: ModuleType) -> None:
         "STRUCTURE A is missing",
         "STRUCTURE B was not defined",
     ]
+    # Names in a list have commas or blanks between them.
+    assert (
+        filters.policy_differences(
+            " STRUCTURE NAME(A) PREFLIST(C1 C2)\n", " STRUCTURE NAME(A) PREFLIST(C1, C2) REBUILDPERCENT(1)\n"
+        )
+        == []
+    )
     # A report may state INITSIZE where the input did not.
     assert (
         filters.policy_differences(

@@ -70,6 +70,8 @@ class CompletePolicy:
     """A policy with the statements of all products, which a job can define under its new name."""
 
     name: str
+    base: str
+    """The name of the policy into which the plan was merged."""
     lines: Sequence[str]
     """The input of IXCMIAPU."""
 
@@ -203,10 +205,15 @@ def _define_complete(policy: CompletePolicy) -> _Step:
         f"Define policy {policy.name} with the statements of all products, and the plan merged into them.",
         [
             _paragraph(
-                "The job has every statement of the policy that was merged. Continue only if the listing of the step before shows that "
-                "this policy is still the current one: a later change would be undone by the activation. The job has REPLACE(NO), so it "
-                "fails if a policy of this name exists. It changes the administrative policy only."
-            )
+                f"The job has every statement that policy {policy.base} had when the plan was merged into it. Check that {policy.base} is still "
+                "active, and was not started again since then:"
+            ),
+            _preformatted(DISPLAY_POLICY),
+            _paragraph(
+                f"Continue only if it is, and if the listing of the step before has {policy.base} as it was merged: the activation "
+                "would undo later changes. The job has REPLACE(NO), so it fails if a policy of this name exists. It changes the "
+                "administrative policy only."
+            ),
         ],
         jcl="\n".join([f"//DEFINE   {_UTILITY[0]}", *_UTILITY[1:], *policy.lines, "/*", ""]),
     )

@@ -57,6 +57,11 @@ def test_faults_name_their_place_and_no_value(tmp_path: Path, changed: dict[str,
     assert "hunter22" not in message
 
 
+def test_fault_names_a_connection_that_has_the_name_of_a_kind(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionsInvalid, match=r"connections\.dds\.password: extra inputs"):
+        read_connections(settings_of(tmp_path, dds=ZOSMF | {"password": "hunter22"}))
+
+
 @pytest.mark.parametrize(
     "text", ["", "connections: 3", "connections: {a b: {}}", "a: [", "connections:\n  A: {}\n  A: {}"]
 )

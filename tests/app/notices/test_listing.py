@@ -50,6 +50,8 @@ def test_page_rest_and_command_show_sent_waiting_and_held_back_notices(
     metrics = get(app, "/metrics").text
     assert "cfplan_notices_waiting 1.0\n" in metrics
     assert 'cfplan_notice_messages{channel="webhook",state="waiting"} 1.0\n' in metrics
+    for channel, state in (("webhook", "failed"), ("email", "waiting")):
+        assert f'cfplan_notice_messages{{channel="{channel}",state="{state}"}} 0.0\n' in metrics
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
     assert main(["notices", "list"]) == 0
     printed = capsys.readouterr().out

@@ -91,8 +91,8 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     assert sent == [POLICIES, f"{POLICIES}/activation/CFRM02", POLICIES, f"{POLICIES}/activation/CFRM03"]
     states = [each["details"] for each in entries if each["action"] == "connection.policy-state"]
     assert [each["state"] for each in states] == [
-        # The second command for CFRM02 reads it back once more before it activates it.
-        "sending", "created", "verified", "verified", "activating", "activated",
+        # The second command for CFRM02 reads it back once more, and finds it in the state in which it was.
+        "sending", "created", "verified", "activating", "activated",
         "sending", "created", "verified", "activating", "activated",
     ]  # fmt: skip
     assert PASSWORD not in json.dumps(entries)
@@ -467,6 +467,18 @@ def test_server_that_does_not_report_the_active_policy_needs_its_name(
     assert (code, "Name it with --policy" in err) == (2, True)
     code, out, _ = run(capsys, *APPLY, "--policy", "CFRM01", "--activate", "--confirm-activation", "CFRM02")
     assert (code, "does not report which policy is active" in out) == (0, True)
+
+
+def test_policy_of_the_connection_is_read_only_if_the_server_does_not_report_the_active_one(
+    stand_in: ZosmfStandIn, plan: str, declare: Declare, capsys: Capture
+) -> None:
+    declare(policy="CFRM01")
+    stand_in.policies["CFRM05"] = base_policy("CFRM05")
+    stand_in.active = "CFRM05"
+    for reports_active, name in ((True, "CFRM05"), (False, "CFRM01")):
+        stand_in.reports_active = reports_active
+        code, out, _ = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
+        assert (code, f"DEFINE POLICY NAME({name})" in out) == (0, True)
 
 
 def test_policy_that_is_said_to_be_active_is_compared_if_the_server_does_not_report_it(

@@ -57,6 +57,9 @@ def test_job_defines_every_statement_of_the_merged_policy(result: PlanResult) ->
     )
     assert of_text == of_job
     assert "FUTUREWORD(A,B)" in jcl
+    definition = words(steps(root)[1])
+    assert "Check that PROD01 is still active" in definition
+    assert "D XCF,POLICY,TYPE=CFRM" in definition
     activation = words(steps(root)[2])
     assert f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={NEW}" in activation
     assert "policy-name" not in activation
@@ -68,6 +71,7 @@ def test_job_defines_every_statement_of_the_merged_policy(result: PlanResult) ->
         ("", "", "PROD01", "PROD01 is the name of the current policy"),
         ("", "", "prod2", "a CFRM policy name has 1 to 8 characters"),
         (" DEFINE POLICY NAME(PROD01) REPLACE(YES)\n", "", NEW, "with DEFINE POLICY and no other policy"),
+        (" NAME(PROD01) REPLACE", " REPLACE", NEW, "has no name that can be read"),
         ("/*\n", " DELETE POLICY NAME(OLD)\n/*\n", NEW, "with DEFINE POLICY and no other policy"),
         ("   CF NAME(CF01)", "   WHAT IS THIS\n   CF NAME(CF01)", NEW, "is not a statement"),
     ],

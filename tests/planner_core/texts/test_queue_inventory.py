@@ -83,6 +83,12 @@ def test_sizes_and_preference_list_of_a_structure_are_read() -> None:
     assert [len(each.queues) for each in (first, second)] == [2, 1]
 
 
+def test_equal_sizes_in_different_units_do_not_contradict_each_other() -> None:
+    text = HEADING + "APP1;A;2K;10;2G;1048576;CF01\nAPP1;B;2K;10;2048M;1G;cf01\n"
+    (found,) = plan_of_queues(text, SETTINGS).document["structures"]
+    assert (found["size"], found["initsize"], found["preflist"]) == ("2G", "1G", ["CF01"])
+
+
 def test_size_without_initsize_is_the_size_of_messages() -> None:
     found = plan_of_queues("QUEUE,SIZE,BACKLOG,STRUCTURE\nA,2K,5,APP1\n", SETTINGS)
     assert found.document["structures"] == [

@@ -391,7 +391,7 @@ def test_missing_sections_are_reported(tmp_path: Path, name: str, said: str) -> 
 
 def test_section_with_fields_of_the_product_section_twice_is_refused(tmp_path: Path) -> None:
     record = {**one(), "again": {"SMF74XNM": "PLEX2"}}
-    assert "Record 0, section SMF74PRO is there 2 times." in refusal(tmp_path, json_bytes([record]))
+    assert "Record 0, section SMF74PRO occurs 2 times." in refusal(tmp_path, json_bytes([record]))
 
 
 def test_problems_of_several_records_are_listed_up_to_a_number(tmp_path: Path) -> None:
@@ -478,7 +478,7 @@ def test_sections_after_many_problems_are_not_read(tmp_path: Path, monkeypatch: 
 def test_record_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     text = json_bytes([one()]).decode()
     doubled = f'{text[:-1]},"00":{text[5:]}'
-    assert "Record 0 is there twice." in refusal(tmp_path, doubled.encode())
+    assert "Record 0 occurs twice." in refusal(tmp_path, doubled.encode())
 
 
 def test_record_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

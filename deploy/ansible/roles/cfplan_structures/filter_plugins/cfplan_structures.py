@@ -24,16 +24,17 @@ _HEADING = re.compile(r"1|\+")
 _MESSAGE = re.compile(r"[\s0-]*IXC[0-9]{3,4}[A-Z]\b")
 _REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STATEMENT = re.compile(r"\b(?:CF|STRUCTURE)\s+NAME\(")
-_NAME = re.compile(r"STRUCTURE\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
-_WHOLE_NAME = re.compile(r"(CF|STRUCTURE)\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
+_NAME = re.compile(r"(CF|STRUCTURE)\s+NAME\(\s*([A-Z0-9$#@_]+)\s*\)")
 _KEYWORD = re.compile(r"\b([A-Z]+)\s*\(([^()]*)\)")
 _SIZE = re.compile(r"0*([0-9]+)([KMGT]?)")
 _SIZES = frozenset({"SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE"})
 _KIB = {"": 1, "K": 1, "M": 1024, "G": 1024**2, "T": 1024**3}
+_BETWEEN = re.compile(r"\s*,\s*|\s+")
 _SMALL = re.compile(r"[0-9]{1,3}")
 _HEXADECIMAL = frozenset({"PARTITION", "SIDE", "CPCID"})
 _DEFAULTS = {
     "ALLOWAUTOALT": "NO", "FULLTHRESHOLD": "80", "DUPLEX": "DISABLED", "ENFORCEORDER": "NO", "ALLOWREALLOCATE": "YES", "ENCRYPT": "NO",
+    "REBUILDPERCENT": "1",
 }  # fmt: skip
 """z/OS MVS Setting Up a Sysplex, CFRM parameters for administrative data utility: a report may state them although the input did not."""
 _FIELD = r"\b{}\s*:\s*(\S+(?:\s+[0-9]{{2}}[:.][0-9]{{2}}[:.][0-9]{{2}})?)"
@@ -96,21 +97,6 @@ def renamed(policy: str, name: str, replace: bool) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def other_statements(policy: str, structures: list[str]) -> list[str]:
-    """Return the statements of a policy in one notation and order, except those of the named structures."""
-    text = _REMARK.sub(" ", policy)
-    starts = [match.start() for match in _STATEMENT.finditer(text)]
-    ends = [*starts[1:], len(text)]
-    found = []
-    for start, end in zip(starts, ends, strict=True):
-        statement = text[start:end]
-        name = _NAME.match(statement)
-        if name is None or name.group(1) not in structures:
-            compact = re.sub(r"\s+", " ", statement).strip()
-            found.append(re.sub(r"\s*([(),])\s*", r"\1", compact))
-    return sorted(found)
-
-
 def policy_differences(defined: str, found: str) -> list[str]:
     """Return the statements and values of a policy that differ from those that were defined, as sentences.
 
@@ -144,7 +130,7 @@ def _values(policy: str) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for start, end in zip(starts, ends, strict=True):
         statement = text[start:end]
-        name = _WHOLE_NAME.match(statement)
+        name = _NAME.match(statement)
         if name is None:
             msg = f"The policy has a statement without a readable name: {statement[:71].strip()}"
             raise ValueError(msg)
@@ -166,7 +152,8 @@ def _one_notation(keyword: str, value: str) -> str:
         return f"{int(size.group(1)) * _KIB[size.group(2)]}K"
     if keyword in _HEXADECIMAL:
         return text.lstrip("0") or "0"
-    return str(int(text)) if _SMALL.fullmatch(text) else text
+    # IXCMIAPU takes commas or blanks between the names of a list.
+    return str(int(text)) if _SMALL.fullmatch(text) else _BETWEEN.sub(",", value.strip())
 
 
 def active_policy(response: list[str]) -> dict[str, Any]:
@@ -250,7 +237,7 @@ def pending_changes(displays: list[dict[str, Any]], resized: list[str] | None = 
 
 def structure_names(policy: str) -> list[str]:
     """Return the names of the structures in a policy."""
-    return _NAME.findall(_REMARK.sub(" ", policy))
+    return [name for verb, name in _NAME.findall(_REMARK.sub(" ", policy)) if verb == "STRUCTURE"]
 
 
 def operator_command(text: str) -> str:
@@ -272,7 +259,6 @@ class FilterModule:
             "cfplan_policies": policies,
             "cfplan_text": text_of,
             "cfplan_renamed": renamed,
-            "cfplan_other_statements": other_statements,
             "cfplan_policy_differences": policy_differences,
             "cfplan_active_policy": active_policy,
             "cfplan_reallocate_test": reallocate_test,
