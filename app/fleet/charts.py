@@ -20,6 +20,7 @@ def facilities_chart(facilities: Sequence[FleetFacility]) -> BarChart:
         description=f"Structures, second copies and white space. {words}.",
         bars=bars,
         whole_name="storage of the coupling facility",
+        enlarges_short=True,
         origin=Origin(source="last measured sizes and places, and stored plans"),
     )
 
@@ -61,6 +62,8 @@ def _text(each: FleetFacility) -> str:
 def _free(each: FleetFacility) -> str:
     if each.white_space_bytes is None:
         return "storage not stated"
+    if each.white_space_bytes < 0:
+        return f"{_amount(-each.white_space_bytes)} more than its {_amount(each.storage_bytes or 0)}"
     return f"{_amount(each.white_space_bytes)} free of {_amount(each.storage_bytes or 0)}"
 
 

@@ -40,6 +40,8 @@ _MOST_MARK_LINES = 40
 """Maximum number of marks with signs that are drawn with lines."""
 _PIECE = 6.0
 _ROW, _BAR, _BAR_NAME = 46, 18, 16
+_SHORTEST_SHARE = 0.15
+"""The least length of an enlarged bar, as a share of the longest bar: parts of a tenth of it are some pixels wide."""
 _ROW_BESIDE, _BAR_BESIDE = 22, 16
 _SHORT_MARK, _LONG_MARK = 1, 3
 _SIGNS: Mapping[str, str] = {
@@ -708,9 +710,23 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
             sheet.text(min(max(x, half), width - half), bottom + 16, tick.label, anchor="middle")
         sheet.text(width, bottom + 31, chart.x_axis.title, anchor="end")
     for nth, bar in enumerate(chart.bars):
-        _bar_below(sheet, bar, 4 + nth * _ROW, scale, text_style="halo" if chart.x_axis else "")
+        factor = _enlargement(bar.extent / longest) if chart.enlarges_short else 1
+        drawn = bar if factor == 1 else _stating_enlargement(bar)
+        _bar_below(sheet, drawn, 4 + nth * _ROW, scale * factor, text_style="halo" if chart.x_axis else "")
     height = bottom + (_TICKS + _TITLE if chart.x_axis else 0)
     return sheet.layout(chart.id, height, chart.title, chart.description)
+
+
+def _enlargement(share: float) -> float:
+    """Return the factor by which a bar is enlarged that has this share of the longest one."""
+    return _SHORTEST_SHARE / share if 0 < share < _SHORTEST_SHARE else 1
+
+
+def _stating_enlargement(bar: Bar) -> Bar:
+    def enlarged(text: str) -> str:
+        return f"{text} (bar enlarged)" if text else ""
+
+    return replace(bar, text=enlarged(bar.text), warning=enlarged(bar.warning), short=enlarged(bar.short))
 
 
 def _bar_beside(sheet: Sheet, bar: Bar, left: float, y: float, scale: float) -> None:

@@ -270,6 +270,8 @@ class BarChart:
     """The sentence that replaces the chart if it has no bars."""
     whole_name: str = ""
     """The name of the available amount, for the legend."""
+    enlarges_short: bool = False
+    """Whether bars that would be too short to read are drawn on a larger scale, which their texts state."""
     origin: Origin = NO_ORIGIN
     width: int = 760
 

@@ -326,6 +326,22 @@ def test_bar_lengths_are_proportional_and_small_amounts_visible() -> None:
         assert ("30 of 40" in texts) == (drawing.kind == "narrow")
 
 
+def test_short_bars_are_enlarged_on_request_and_their_texts_state_it() -> None:
+    bars = (
+        Bar("A", "90 of 100", (Part("held", 90),), 100),
+        Bar("B", "1 of 4", (Part("held", 1),), 4),
+        Bar("C", "empty", (), 0),
+    )
+    chart = BarChart(id="b", title="B", description="", bars=bars, enlarges_short=True)
+    for drawing in layouts(chart):
+        held = [float(shape.attributes["width"]) for shape in with_class(drawing, "held")]
+        whole = [float(shape.attributes["width"]) for shape in with_class(drawing, "storage")]
+        assert whole[1] == pytest.approx(0.15 * whole[0], abs=0.5)
+        assert whole[1] == pytest.approx(4 * held[1], abs=0.5)
+        texts = [shape.text for shape in drawing.shapes if shape.text]
+        assert [text for text in texts if "enlarged" in text] == ["1 of 4 (bar enlarged)"]
+
+
 def test_names_and_amounts_are_shown_next_to_bars_on_request() -> None:
     bars = (Bar("up to 512", "100", (Part("bar-of", 100),)), Bar("up to 1024", "300", (Part("bar-of", 300),)))
     for drawing in layouts(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
