@@ -20,7 +20,8 @@ from app.connections.errors import ConnectionsInvalid
 from app.settings import Settings
 from app.texts.yaml_reader import NotYaml, read_yaml
 
-_NAMED = re.compile(r"(?:user|password)_variable[\"']?\s*:\s*[\"']?(\w+)")
+# Between key and value, YAML allows signs of blocks, tags and anchors.
+_NAMED = re.compile(r"(?:user|password)_variable[\"']?\s*:(?:\s|[>|][+-]?|[!&]\S+\s|[\"'])*(\w+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,8 @@ class Dispatcher:
     def _wait(self, seconds: float | None = None) -> None:
         """Wait until all channels have sent, at most for some seconds."""
         end = None if seconds is None else time.monotonic() + seconds
-        for each in self._sendings.values():
+        # A copy: if the thread that looks did not end in time, it may add a channel meanwhile.
+        for each in tuple(self._sendings.values()):
             each.join(None if end is None else max(0.0, end - time.monotonic()))
 
     def _begin(self) -> None:

@@ -88,3 +88,12 @@ def test_variables_of_an_invalid_file_are_known(tmp_path: Path) -> None:
     assert variables_of(settings) == {"SECRET", "WHO"}
     assert variables_of(Settings(connections_file=str(tmp_path / "none.yaml"))) == frozenset()
     assert variables_of(Settings()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "value", ["SECRET", ">-\n      SECRET", "&a SECRET", "!!str SECRET", "\n      'SECRET'"]
+)
+def test_variables_of_an_invalid_file_are_known_in_every_notation_of_yaml(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "connections.yaml"
+    file.write_text(f"connections:\n  A:\n    kind: none\n    password_variable: {value}\n")
+    assert variables_of(Settings(connections_file=str(file))) == {"SECRET"}

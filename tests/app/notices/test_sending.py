@@ -18,6 +18,7 @@ from sqlalchemy import select
 from app.audit.models import AuditEntry
 from app.clock import utc_now
 from app.main import create_app
+from app.notices import dispatcher as dispatcher_module
 from app.notices import outbox
 from app.notices.channels import SendingFailed, configured, send
 from app.notices.message import test_message as made_test_message
@@ -301,6 +302,21 @@ def test_slow_mail_server_does_not_delay_the_webhook(tmp_path: Path, hook: Serve
             site.now += timedelta(seconds=1)
             fail(site)
         assert (server.connections, server.mails) == (1, [])
+
+
+def test_channel_may_begin_to_send_while_the_end_of_the_service_waits_for_another(
+    tmp_path: Path, hook: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dispatcher = waiting_site(webhook_settings(tmp_path / "data", hook)).dispatcher()
+    waiting, other = (dispatcher_module._Sending(lambda: 0) for _ in range(2))
+
+    def join(timeout: float | None = None) -> None:
+        dispatcher._sendings["webhook"] = other
+
+    monkeypatch.setattr(waiting, "join", join)
+    dispatcher._sendings["email"] = waiting
+    dispatcher.stop()
+    assert list(dispatcher._sendings) == ["email", "webhook"]
 
 
 def test_many_notices_are_divided_into_messages(
