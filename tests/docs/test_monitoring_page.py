@@ -123,6 +123,7 @@ def test_alerts_have_an_expression_with_metrics_and_routes_that_exist(
     }
     words = {
         "sum",
+        "delta",
         "min",
         "rate",
         "time",
