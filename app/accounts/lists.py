@@ -25,7 +25,14 @@ USERS = ListTable[StoredUser](
                 TableCell(value="disabled", severity="warning") if user.is_disabled else "active"
             ),
         ),
-        Column(key="last_sign_in", title="Last sign-in", kind="date", read=lambda user: user.last_sign_in_at),
+        Column(
+            key="last_sign_in",
+            title="Last sign-in",
+            kind="date",
+            read=lambda user: TableCell(
+                value=user.last_sign_in_at, text="" if user.last_sign_in_at else "never"
+            ),
+        ),
         Column(key="created", title="Added", kind="date", read=lambda user: user.created_at),
     ),
     sort=Sort("name"),

@@ -198,7 +198,10 @@ def _description_of(operation: str, path: str) -> bytes:
             if name not in used:
                 used[name] = schemas[name]
                 remaining.append(json.dumps(schemas[name]))
-    kept = {**described, "paths": paths, "components": {"schemas": used}}
+    # Swagger UI lists every tag, and the operation would be below all the empty ones.
+    used_tags = {tag for methods in paths.values() for each in methods.values() for tag in each["tags"]}
+    tags = [tag for tag in described["tags"] if tag["name"] in used_tags]
+    kept = {**described, "paths": paths, "tags": tags, "components": {"schemas": used}}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
 
 

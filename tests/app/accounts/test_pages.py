@@ -260,6 +260,9 @@ def test_users_are_sorted_filtered_and_saved_as_a_file(site: FastAPI) -> None:
         "viewer"
         not in browser.get("/users?search=PLAN").text.partition("<tbody>")[2].partition("</tbody>")[0]
     )
+    assert [cell.text for cell in read(browser.get("/users?search=PLAN").text).one("tbody").all("td")][2] == (
+        "never"
+    )
     for key in ("name", "role", "state", "last_sign_in", "created"):
         assert browser.get(f"/users.csv?sort={key}").status == 200
     assert browser.get("/users.csv?search=plan").text.splitlines()[1].startswith("planner,planner,active")

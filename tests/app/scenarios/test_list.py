@@ -87,6 +87,11 @@ def test_first_four_of_the_shown_scenarios_are_ticked_for_a_comparison(app: Fast
     assert ["checked" in box.attributes for box in boxes] == [True, True, True, True, False]
 
 
+def test_changes_of_the_whole_plan_have_no_column_for_structures(app: FastAPI) -> None:
+    found = shown(app, f"{PAGE}/alpha/report").one("table", class_="before-after")
+    assert [cell.text for cell in found.one("thead").all("th")] == ["Value", "Before", "After"]
+
+
 def test_scenario_of_an_older_version_is_marked(app: FastAPI) -> None:
     rows = {row.one("th").text: row.text.split() for row in shown(app, PAGE).one("tbody").all("tr")}
     assert [name for name, words in rows.items() if "old" in words] == ["alpha", "Beta", "delta", "gamma"]

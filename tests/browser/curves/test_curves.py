@@ -40,6 +40,17 @@ def reset_page(page: Page) -> None:
     page.emulate_media(color_scheme="light", media="screen")
 
 
+@pytest.mark.parametrize("address", ["/curves", "/forecasts", "/sizing-points", "/plans/FITTED"])
+def test_tables_show_all_columns_on_a_page_of_1024_px(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 900})
+    page.goto(address)
+    cut = page.evaluate(
+        "[...document.querySelectorAll('main .scroll')].filter(each => each.scrollWidth > each.clientWidth + 1)"
+        ".map(each => each.getAttribute('aria-label'))"
+    )
+    assert cut == []
+
+
 def drawn(page: Page) -> Locator:
     """Return the charts of the page when the script has drawn all of them."""
     charts = page.locator(".plotted")
