@@ -190,9 +190,11 @@ def _description_of(operation: str, path: str) -> bytes:
         for method, each in methods.items()
         if each["operationId"] == operation
     }
-    schemas = described["components"]["schemas"]
+    components = described["components"]
+    schemas = components["schemas"]
     used: dict[str, object] = {}
-    remaining = [json.dumps(paths)]
+    # Responses that operations share, such as 401, are few and refer to schemas as well.
+    remaining = [json.dumps(paths), json.dumps(components.get("responses", {}))]
     while remaining:
         for name in _REFERENCE.findall(remaining.pop()):
             if name not in used:
@@ -201,7 +203,7 @@ def _description_of(operation: str, path: str) -> bytes:
     # Swagger UI lists every tag, and the operation would be below all the empty ones.
     used_tags = {tag for methods in paths.values() for each in methods.values() for tag in each["tags"]}
     tags = [tag for tag in described["tags"] if tag["name"] in used_tags]
-    kept = {**described, "paths": paths, "tags": tags, "components": {"schemas": used}}
+    kept = {**described, "paths": paths, "tags": tags, "components": {**components, "schemas": used}}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -41,6 +41,7 @@ def test_api_page_sizes_a_plan_without_requests_to_other_sites(
         assert answered.value.status == 200
         assert "findings" in json.loads(answered.value.text())
         expect(page.get_by_text("Response body").first).to_be_visible()
+        expect(page.get_by_text("Resolver error")).to_have_count(0)
         browser.close()
     assert complaints == []
     assert asked

@@ -538,7 +538,7 @@ def test_sheet_uses_the_smallest_storage_if_plans_differ(browser: Browser) -> No
     browser.save_example()
     browser.save_example("OTHER", **{"/qsg": "SQ04", "/coupling_facilities/0/size": "32G"})
     words = browser.get("/sheet?plan=SQ03&plan=OTHER").words
-    assert "The plans state different size for CF01" in words
+    assert "The plans state different values for the size of CF01" in words
     assert "32768.0" in words.replace("\u202f", "").replace(" ", "")
 
 
