@@ -150,7 +150,9 @@ def test_unknown_group_is_requested_and_nothing_is_stored(run: Run, url: str, tm
     said = run(dump, "--qsg", "SYSA:CSQ1=SQ03")
     assert said.code == 4
     (asks,) = said.events("asks")
-    assert asks["unknown_qsg"] == [{"system_id": "SYSB", "queue_manager": "CSQ2", "suggested": "SQ03"}]
+    assert asks["unknown_qsg"] == [
+        {"system_id": "SYSB", "queue_manager": "CSQ2", "suggested": "SQ03", "in_rmf": "SQ03"}
+    ]
     assert said.file["status"] == "needs_answers"
     assert all(rows == [] for rows in contents(History.open(url)).values())
     assert run(dump, *GROUPS).code == 0
