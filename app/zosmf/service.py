@@ -780,7 +780,7 @@ def _settled(state: ApplyState) -> ApplyState:
 
 
 def _reference(server: PolicyServer, active: str | None, kept: _Kept) -> str:
-    """Return the policy that an activation replaces: if the server does not report it, the one that was said to be in use."""
+    """Return the policy that an activation replaces: the active policy that the server reports, else the configured one."""
     return active or server.connection.policy or kept.base
 
 

@@ -41,7 +41,7 @@ CFAPSTRU also has the name of the structure, but only in the row of all systems.
 """
 
 CFACT_IDENTITY: Final = ("CFAISTRU", "CFAITYPE", "CFAPSYS", "CFAINAM")
-"""The columns without which rows could not be told apart: of structures, of systems, and of two instances of a structure
+"""The columns that distinguish rows: of structures, of systems, and of two instances of a structure
 during a rebuild or duplexing."""
 
 DDS_MESSAGES_WITH_DATA: Final[Mapping[str, str]] = MappingProxyType({

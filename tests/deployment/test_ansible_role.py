@@ -183,7 +183,7 @@ def play(
     (folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
     (folder / "variables.json").write_text(json.dumps(extra), encoding="utf-8")
     (folder / "hosts.json").write_text(json.dumps({"zos": {"hosts": hosts}}), encoding="utf-8")
-    # Ansible looks a thousand times a second whether a task has ended, unless it is told otherwise.
+    # By default, Ansible checks a thousand times a second whether a task has ended.
     (folder / "ansible.cfg").write_text("[defaults]\ninternal_poll_interval = 0.02\n", encoding="utf-8")
     (folder / "results.jsonl").write_text("", encoding="utf-8")
     environment = {

@@ -328,7 +328,7 @@ def test_missing_columns_are_named(site: Site) -> None:
 def test_refused_password_is_not_sent_again_until_it_is_changed(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After some wrong passwords, RACF revokes a user, whoever else works with it."""
+    """RACF revokes a user after several wrong passwords, which also stops others that use it."""
     site.declare(poll=True)
     poller = Poller(site.database, site.settings, on_queued=lambda: None)
     write_credentials(site.folder, password="changed-on-zos")

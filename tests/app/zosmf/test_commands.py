@@ -538,7 +538,7 @@ def test_pulled_policy_is_input_of_the_utility(
 
 
 @pytest.mark.parametrize(
-    ("name", "member", "value", "told"),
+    ("name", "member", "value", "message"),
     [
         ("DSNDB0G_LOCK1", "recprty", "high", 'STRUCTURE DSNDB0G_LOCK1: recprty is "high", which RECPRTY cannot have'),
         ("DSNDB0G_LOCK1", "fullthreshold", True, "fullthreshold is true, which FULLTHRESHOLD cannot have"),
@@ -547,19 +547,25 @@ def test_pulled_policy_is_input_of_the_utility(
     ],
 )  # fmt: skip
 def test_policy_with_an_unreadable_value_is_not_printed_but_kept(
-    stand_in: ZosmfStandIn, verified: str, capsys: Capture, name: str, member: str, value: object, told: str
+    stand_in: ZosmfStandIn,
+    verified: str,
+    capsys: Capture,
+    name: str,
+    member: str,
+    value: object,
+    message: str,
 ) -> None:
     structure(stand_in, "CFRM01", name)[member] = value
     code, out, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1")
     assert (code, out) == (1, "")
-    assert told in err
+    assert message in err
     code, out, _ = run(capsys, "zosmf", "pull", "--connection", "PLEX1", "--json")
     assert code == 1
     assert json.loads(out)["written"] is None
     assert json.loads(out)["unreadable"][0]["member"] == member
     code, out, err = run(capsys, *PLAN, "--text")
     assert (code, out) == (2, "")
-    assert told in err
+    assert message in err
     # The new policy has the value exactly as the server stated it.
     assert run(capsys, *APPLY)[0] == 0
     assert structure(stand_in, "CFRM02", name) == structure(stand_in, "CFRM01", name)
