@@ -780,7 +780,10 @@ def _settled(state: ApplyState) -> ApplyState:
 
 
 def _reference(server: PolicyServer, active: str | None, kept: _Kept) -> str:
-    """Return the policy that an activation replaces: the active policy that the server reports, else the configured one."""
+    """Return the policy that an activation replaces.
+
+    If the server reports no active policy, this is `policy` of the connection, else the policy from which the new one was made.
+    """
     return active or server.connection.policy or kept.base
 
 

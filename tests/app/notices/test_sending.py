@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -265,14 +266,15 @@ def test_channel_that_was_removed_is_given_up(tmp_path: Path, hook: Server) -> N
     assert (delivery.state, delivery.error) == (DeliveryState.FAILED, outbox.NOT_CONFIGURED)
 
 
+def settings_of_both(folder: Path, mail: Server, hook: Server, **changes: Any) -> Settings:  # noqa: ANN401 - of settings
+    """Return settings that send by mail and to a webhook."""
+    webhook = {"webhook_url": f"https://{ADDRESS}:{hook.port}/", "webhook_ca_file": str(hook.certificate)}
+    return mail_settings(folder, mail, **webhook, **changes)
+
+
 def test_two_channels_are_independent(tmp_path: Path, hook: Server) -> None:
     with mail_server(tmp_path / "mail") as server:
-        both = mail_settings(
-            tmp_path / "data",
-            server,
-            webhook_url=f"https://{ADDRESS}:{hook.port}/",
-            webhook_ca_file=str(hook.certificate),
-        )
+        both = settings_of_both(tmp_path / "data", server, hook)
         site = waiting_site(both)
         hook.faults.append("500")
         assert site.look() == 1
@@ -282,11 +284,10 @@ def test_two_channels_are_independent(tmp_path: Path, hook: Server) -> None:
 
 def test_slow_mail_server_does_not_delay_the_webhook(tmp_path: Path, hook: Server) -> None:
     with mail_server(tmp_path / "mail") as server:
-        both = mail_settings(
+        both = settings_of_both(
             tmp_path / "data",
             server,
-            webhook_url=f"https://{ADDRESS}:{hook.port}/",
-            webhook_ca_file=str(hook.certificate),
+            hook,
             notice_timeout_s=300,
             notice_quiet_hours=0,
         )
