@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -39,6 +39,8 @@ class Facts:
     """Notices that are in no message yet, in a quiet period or not."""
     notice_messages: list[tuple[str, str, int]] = field(default_factory=list)
     """Channel and state of messages, with their number."""
+    notices_given_up_at: Mapping[str, datetime] = field(default_factory=dict)
+    """The time at which a message was last given up, by channel."""
     read_at: datetime = field(default_factory=utc_now)
 
 
@@ -58,6 +60,7 @@ def read_facts(database: Database) -> Facts:
             stored_bytes=size_bytes,
             notices_waiting=notices.waiting_count(session),
             notice_messages=list(notices.delivery_counts(session)),
+            notices_given_up_at=notices.last_given_up(session),
         )
 
 
@@ -139,6 +142,14 @@ def _metrics(facts: Facts) -> Iterator[Metric]:
     for channel, state, number in facts.notice_messages:
         messages.add_metric((channel, state), number)
     yield messages
+    given_up = GaugeMetricFamily(
+        "cfplan_notice_given_up_timestamp_seconds",
+        "Time at which a message with notices was last given up, by channel.",
+        labels=("channel",),
+    )
+    for channel, at in facts.notices_given_up_at.items():
+        given_up.add_metric((channel,), at.timestamp())
+    yield given_up
 
 
 def _time(name: str, text: str, at: datetime | None) -> Iterator[Metric]:

@@ -175,10 +175,7 @@ def waiting_count(session: Session) -> int:
 
 
 def delivery_counts(session: Session) -> Sequence[tuple[str, str, int]]:
-    """Return the number of messages by channel and state, also where it is 0.
-
-    A time series that begins with the first failure has no increase, so the alert about failures would not see it.
-    """
+    """Return the number of messages by channel and state, also where it is 0."""
     one = NoticeDelivery
     query = select(one.channel, one.state, func.count()).group_by(one.channel, one.state)
     found = {(channel, state): number for channel, state, number in session.execute(query)}
@@ -187,6 +184,16 @@ def delivery_counts(session: Session) -> Sequence[tuple[str, str, int]]:
         for channel in Channel
         for state in DeliveryState
     ]
+
+
+def last_given_up(session: Session) -> Mapping[str, datetime]:
+    """Return the time at which a message was last given up, by channel; channels without such a message are missing.
+
+    The number of these messages says nothing about new ones, because old messages are removed.
+    """
+    one = NoticeDelivery
+    query = select(one.channel, func.max(one.ended_at)).where(one.state == DeliveryState.FAILED)
+    return {channel: at for channel, at in session.execute(query.group_by(one.channel)) if at is not None}
 
 
 def given_up(session: Session, channel: str) -> int:

@@ -36,8 +36,9 @@ EXAMPLE = ROOT / "deploy" / "prometheus" / "prometheus.yml"
 RULE_TESTS = Path(__file__).parent / "prometheus" / "rules-test.yml"
 PATIENCE_S = 120
 NAMES = re.compile(r"\b(?:cfplan|mvs)_[a-z_]+\b")
-LATER = {"cfplan_nightly_success_timestamp_seconds", "cfplan_notice_messages"}
-"""Metrics that exist only after a nightly run whose job has ended, and after a message with notices."""
+NAMED = re.compile(r"[a-z_:]+")
+LATER = {"cfplan_nightly_success_timestamp_seconds", "cfplan_notice_given_up_timestamp_seconds"}
+"""Metrics that exist only after a nightly run whose job has ended, and after a message with notices was given up."""
 
 needs_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="no promtool on PATH: install Debian's package prometheus"
@@ -107,13 +108,26 @@ def test_panels_do_not_overlap_and_name_the_chosen_data_source() -> None:
             assert panel["description"].endswith(".")
 
 
-def test_every_alert_has_severity_summary_and_a_test() -> None:
-    alerts = [rule for rule in rules() if "alert" in rule]
-    tested = RULE_TESTS.read_text()
-    for rule in alerts:
+def test_every_rule_has_a_case_on_both_sides_of_its_limit() -> None:
+    cases = yaml.safe_load(RULE_TESTS.read_text())["tests"]
+    recorded = {NAMED.match(each["expr"])[0] for case in cases for each in case.get("promql_expr_test", ())}  # type: ignore[index]
+    for rule in rules():
+        if "record" in rule:
+            assert rule["record"] in recorded
+            continue
         assert rule["labels"]["severity"] in ("critical", "warning", "info")
         assert rule["annotations"]["summary"].endswith(".")
-        assert f"alertname: {rule['alert']}\n" in tested, rule["alert"]
+        assert any(changes_within_a_minute(case, rule["alert"]) for case in cases), rule["alert"]
+
+
+def changes_within_a_minute(case: dict[str, Any], alert: str) -> bool:
+    """Return whether a case expects different alerts in two consecutive minutes."""
+    found = {
+        int(each["eval_time"].removesuffix("m")): each["exp_alerts"]
+        for each in case.get("alert_rule_test", ())
+        if each["alertname"] == alert
+    }
+    return any(len(found[at]) != len(found[at + 1]) for at in found if at + 1 in found)
 
 
 def test_dashboard_fits_the_published_schema() -> None:

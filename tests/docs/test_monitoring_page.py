@@ -47,6 +47,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, f
         nightly_at=now,
         nightly_success_at=now,
         notice_messages=[("email", "sent", 1)],
+        notices_given_up_at={"email": now},
     )
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))
     fill(app)

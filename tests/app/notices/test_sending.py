@@ -19,6 +19,7 @@ from sqlalchemy import select
 from app.audit.models import AuditEntry
 from app.clock import utc_now
 from app.main import create_app
+from app.monitoring.facts import read_facts
 from app.notices import dispatcher as dispatcher_module
 from app.notices import outbox
 from app.notices.channels import SendingFailed, configured, send
@@ -178,9 +179,12 @@ def test_message_is_given_up_after_three_days_and_both_ends_are_in_the_audit_tra
     site.look()
     site.look(after=timedelta(days=2, hours=23))
     assert [each.state for each in site.deliveries()] == [DeliveryState.WAITING]
+    assert read_facts(site.database).notices_given_up_at == {}
     site.look(after=timedelta(hours=2))
     (delivery,) = site.deliveries()
     assert (delivery.state, delivery.attempts) == (DeliveryState.FAILED, 3)
+    assert delivery.ended_at is not None
+    assert read_facts(site.database).notices_given_up_at == {"webhook": delivery.ended_at}
     assert delivery.error == f"The webhook at https://{ADDRESS}:{hook.port} answered with status 500."
     fail(site)
     assert site.look(after=timedelta(hours=1)) == 1
