@@ -9,11 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +23,22 @@ from app.settings import Settings
 from tests.app.accounts.support import add_token, add_user, app_with_accounts
 from tests.app.monitoring.filled import fill
 from tests.app.web.support import get
+from tests.deployment.dashboard import (
+    PATIENCE_S,
+    PanelQuery,
+    dashboard,
+    prometheus,
+    queries,
+    query,
+    variables,
+    wait_for,
+)
 from tests.packaging.pins import ROOT
 from tests.serving import ANSWER_S, served
 
-DASHBOARD = ROOT / "deploy" / "grafana" / "cfplan-capacity.json"
 RULES = ROOT / "deploy" / "prometheus" / "cfplan-rules.yml"
 EXAMPLE = ROOT / "deploy" / "prometheus" / "prometheus.yml"
 RULE_TESTS = Path(__file__).parent / "prometheus" / "rules-test.yml"
-PATIENCE_S = 120
 NAMES = re.compile(r"\b(?:cfplan|mvs)_[a-z_]+\b")
 NAMED = re.compile(r"[a-z_:]+")
 LATER = {"cfplan_nightly_success_timestamp_seconds", "cfplan_notice_given_up_timestamp_seconds"}
@@ -46,20 +50,6 @@ needs_promtool = pytest.mark.skipif(
 needs_prometheus = pytest.mark.skipif(
     shutil.which("prometheus") is None, reason="no prometheus on PATH: install Debian's package prometheus"
 )
-
-
-def dashboard() -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(DASHBOARD.read_bytes())
-
-
-def expressions() -> dict[str, str]:
-    """Return the expressions of the panels by title, with the values that Grafana inserts for its variables."""
-    found = {}
-    for panel in dashboard()["panels"]:
-        for target in panel.get("targets", ()):
-            text = target["expr"].replace("$qsg", ".*").replace("$lead_days", "60")
-            found[f"{panel['title']} {target['refId']}"] = text.replace("$__rate_interval", "1m")
-    return found
 
 
 def rules() -> list[dict[str, Any]]:
@@ -81,10 +71,10 @@ def test_every_metric_of_dashboard_and_rules_exists(filled: FastAPI) -> None:
     text = get(filled, "/metrics", accept="application/openmetrics-text; version=1.0.0").text
     exported = {line.split("{")[0].split(" ")[0] for line in text.splitlines() if not line.startswith("#")}
     labels = {"cfplan_nightly_state"}
-    used = {name for text in expressions().values() for name in NAMES.findall(text)}
+    used = {name for each in queries(variables()) for name in NAMES.findall(each.text)}
     used |= {name for rule in rules() for name in NAMES.findall(rule["expr"])}
-    variables = dashboard()["templating"]["list"]
-    used |= {name for each in variables for name in NAMES.findall(json.dumps(each.get("query", "")))}
+    listed = dashboard()["templating"]["list"]
+    used |= {name for each in listed for name in NAMES.findall(json.dumps(each.get("query", "")))}
     assert used - exported - labels <= LATER
     assert len(used) > 15
 
@@ -207,17 +197,36 @@ def promtool(*arguments: str) -> None:
 
 @needs_prometheus
 @pytest.mark.long
-def test_prometheus_scrapes_with_a_token_and_evaluates_every_panel_and_rule(tmp_path: Path) -> None:
+def test_prometheus_scrapes_with_a_token_and_answers_every_query(tmp_path: Path) -> None:
     fill(create_app(Settings(data_dir=tmp_path / "data")))
     app = app_with_accounts(tmp_path)
     add_user(app, "prometheus", "viewer")
     token = tmp_path / "token"
     token.write_text(add_token(app, "prometheus", "viewer"))
-    with served(app) as address, prometheus(tmp_path, address, token) as server:
+    with (
+        served(app, runs_jobs=False) as address,
+        prometheus(tmp_path, scraping(address, token)) as server,
+    ):
         wait_for(server, 'count_over_time(up{job="cfplan"}[1m]) >= 3')
-        assert values(server, 'up{job="cfplan"}') == ["1"]
-        for title, text in expressions().items():
-            assert values(server, text), title
+        assert [each["value"][1] for each in query(server, 'up{job="cfplan"}')] == ["1"]
+        (choice,) = (each for each in dashboard()["templating"]["list"] if each["type"] == "query")
+        asked = re.fullmatch(r"label_values\((\w+), (\w+)\)", choice["query"]["query"])
+        assert asked is not None
+        # Grafana asks for the choices of such a variable at this address.
+        offered = httpx.get(
+            f"{server}/api/v1/label/{asked[2]}/values", params={"match[]": asked[1]}, timeout=ANSWER_S
+        )
+        assert offered.json()["data"] == ["SQ03"]
+        # All groups, one group, and several, as Grafana inserts them.
+        for chosen in (variables(), variables(qsg="SQ03"), variables(qsg="(SQ03|SQ07)")):
+            for each in queries(chosen):
+                found = query(server, each.text)
+                assert found, each
+                for series in found:
+                    assert labels_of(each) <= set(series["metric"]), each
+        for each in queries(variables(qsg="NONE")):
+            is_constant = "vector(" in each.text
+            assert "qsg=~" not in each.text or is_constant or not query(server, each.text), each
         listed = httpx.get(f"{server}/api/v1/rules", timeout=ANSWER_S).json()["data"]["groups"]
         assert {rule["health"] for group in listed for rule in group["rules"]} <= {"ok", "unknown"}
         assert "CfplanStructureFull" in {
@@ -226,57 +235,25 @@ def test_prometheus_scrapes_with_a_token_and_evaluates_every_panel_and_rule(tmp_
         }
 
 
-@contextmanager
-def prometheus(folder: Path, address: str, token: Path) -> Iterator[str]:
-    """Run Prometheus with the example configuration, for this service, and yield its address."""
-    configuration = yaml.safe_load(EXAMPLE.read_text())
+def labels_of(asked: PanelQuery) -> set[str]:
+    """Return the labels that the legend of a query or the columns of its table use."""
+    if asked.format != "table":
+        return set(re.findall(r"\{\{(\w+)\}\}", asked.legend))
+    (panel,) = (each for each in dashboard()["panels"] if each["id"] == asked.panel)
+    (columns,) = (
+        each["options"]["renameByName"] for each in panel["transformations"] if each["id"] == "organize"
+    )
+    # Only shared message data sets have a queue manager; Prometheus drops labels without a value.
+    return {name for name in columns if not name.startswith("Value")} - {"queue_manager"}
+
+
+def scraping(address: str, token: Path) -> dict[str, Any]:
+    """Return the example configuration, for a service at this address and with short intervals."""
+    configuration: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text())
     (scrape,) = configuration["scrape_configs"]
     scrape["static_configs"] = [{"targets": [address.removeprefix("http://")]}]
     scrape["authorization"]["credentials_file"] = str(token)
     scrape["scrape_interval"] = "1s"
     configuration["global"] = {"evaluation_interval": "1s"}
     configuration["rule_files"] = [str(RULES)]
-    path = folder / "prometheus.yml"
-    path.write_text(yaml.safe_dump(configuration))
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-    command = [
-        "prometheus",
-        f"--config.file={path}",
-        f"--storage.tsdb.path={folder / 'series'}",
-        f"--web.listen-address=127.0.0.1:{port}",
-    ]
-    with (
-        (folder / "prometheus.log").open("w") as log,
-        subprocess.Popen(command, stdout=log, stderr=log) as process,
-    ):
-        try:
-            server = f"http://127.0.0.1:{port}"
-            wait_for(server, "vector(1)")
-            yield server
-        finally:
-            process.terminate()
-
-
-def wait_for(server: str, text: str) -> None:
-    """Wait until an expression has a value."""
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        try:
-            if values(server, text):
-                return
-        except (httpx.HTTPError, AssertionError):
-            pass
-        time.sleep(0.2)
-    pytest.fail(f"Prometheus has no value for {text} after {PATIENCE_S} s")
-
-
-def values(server: str, text: str) -> list[str]:
-    return [each["value"][1] for each in query(server, text)]
-
-
-def query(server: str, text: str) -> list[dict[str, Any]]:
-    answer = httpx.get(f"{server}/api/v1/query", params={"query": text}, timeout=ANSWER_S)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["data"]["result"]
-    return found
+    return configuration
