@@ -188,7 +188,7 @@ def test_credentials_come_from_the_environment(
         "user_variable": "PLEX1_USER",
         "password_variable": "PLEX1_PASS",
     }
-    with pytest.raises(ConnectionsInvalid, match="PLEX1_USER and PLEX1_PASS is not set"):
+    with pytest.raises(ConnectionsInvalid, match="has no value for PLEX1_USER and PLEX1_PASS"):
         client_of(stand_in, tmp_path, **more)
     monkeypatch.setenv("PLEX1_USER", USER)
     monkeypatch.setenv("PLEX1_PASS", PASSWORD)
