@@ -145,11 +145,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _refusal(error: Exception) -> list[str]:
     """Return the lines that report an error of the core, or an unexpected one."""
-    from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, PlannerError
+    from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, InputInvalid, PlannerError
 
     if not isinstance(error, PlannerError):
         return [f"cfplan: internal error, please report it: {type(error).__name__}: {error}"]
-    more = error.problems[SHOWN_PROBLEMS:_SHOWN_BELOW] if isinstance(error, DocumentInvalid) else ()
+    problems = error.problems if isinstance(error, DocumentInvalid | InputInvalid) else ()
+    more = problems[SHOWN_PROBLEMS:_SHOWN_BELOW]
     return [str(error), *(f"  {problem}" for problem in more)]
 
 

@@ -5,16 +5,21 @@ A report contains names of members and types of values, but no values, so that u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Final
 
 from pydantic import Field
+from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.recording import AuditObject, record
 from app.connections.client import Client, open_client
 from app.connections.declared import NOT_VERIFIED, AnyConnection
 from app.connections.errors import ConnectionFailed
+from app.connections.uses import record_use
 from planner_core import CORE_VERSION
 from planner_core.findings import Finding
 from planner_core.wire import Answer
@@ -28,6 +33,8 @@ PROBES: Final[Mapping[str, str]] = {
 UNIT_CHECK: Final = "app.zosmf.cli:verify_unit"
 """The function that verifies the unit of sizes."""
 _MOST_MEMBERS: Final = 200
+_LONGEST_FAULT: Final = 180
+_QUOTED = re.compile(r"'[^']+'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +105,48 @@ def check(name: str, connection: AnyConnection, *, notes: tuple[str, ...] = ()) 
     )
 
 
+def record_check(session: Session, report: CheckReport) -> None:
+    """Store each request of a check in the audit trail, and the use of the connection."""
+    about = AuditObject("connection", report.connection)
+    for step in report.steps:
+        method, _, path = step.asked.partition(" ")
+        fault = {} if step.fault is None else {"fault": step.fault[:_LONGEST_FAULT]}
+        record(
+            session,
+            Action.CONNECTION_CALLED,
+            about,
+            {"method": method, "path": path, "status": step.status, "check": True, **fault},
+        )
+    faults = [f"{step.asked}: {step.fault}" for step in report.steps if step.fault]
+    record_use(
+        session,
+        report.connection,
+        faults[0] if faults else "The connection was checked.",
+        succeeded=not faults,
+    )
+
+
 def compared_step(asked: str, status: int, answer: object, documented: tuple[str, ...]) -> ProbeStep:
     """Return a step with the shape of an answer, compared with the documented members."""
     shape = shape_of(answer)
     # A list of texts and one text are the same member.
     names = {each.partition(" ")[0].removesuffix("[]") for each in shape}
+    known = {each.removesuffix("[]"): each for each in documented}
     return ProbeStep(
         asked, status, shape,
-        tuple(each for each in documented if each not in names),
-        tuple(sorted(names - set(documented))),
+        tuple(each for name, each in known.items() if name not in names),
+        tuple(sorted(names - known.keys())),
     )  # fmt: skip
 
 
 def failed_step(asked: str, error: ConnectionFailed) -> ProbeStep:
     """Return the step of a request that failed. The message of the error may quote the server, so it is left out."""
-    fault = error.fault if error.status is None else f"The server answers with status {error.status}."
+    # The TLS library quotes the name of the server.
+    fault = (
+        _QUOTED.sub("'{name}'", error.fault)
+        if error.status is None
+        else f"The server answers with status {error.status}."
+    )
     return ProbeStep(asked, error.status, (), (), (), f"{fault} {error.advice}")
 
 

@@ -77,15 +77,18 @@ def _check(arguments: argparse.Namespace) -> int:
         raise UsageError(message)
     from app.connections import checks
     from app.connections.declared import connection_named
+    from app.database.engine import open_database
     from app.settings import read_settings
 
-    settings = read_settings()
-    connection = connection_named(settings, arguments.name)
+    connection = connection_named(read_settings(), arguments.name)
     is_verified, notes = True, []
     if given:
         is_verified, note = _verified(arguments)
         notes.append(note)
-    report = checks.check(arguments.name, connection)
+    with open_database() as (database, _):
+        report = checks.check(arguments.name, connection)
+        with database.session(writes=True) as session:
+            checks.record_check(session, report)
     if arguments.json:
         write_json({**report.as_json(), "size_unit": notes[0] if notes else None})
     else:

@@ -25,7 +25,7 @@ import httpx
 
 from app import logs
 from app.connections.credentials import Credentials, credentials_of
-from app.connections.declared import AnyConnection
+from app.connections.declared import AnyConnection, RequestLimits
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
 from planner_core.bounds import is_too_deep
 
@@ -158,13 +158,22 @@ class Client:
         params: Mapping[str, str] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
+        limits: RequestLimits | None = None,
     ) -> Reply:
         """Send a request that changes something, once: a failed one may have had an effect.
+
+        Args:
+            method: The method.
+            path: The path after the address of the connection.
+            params: Parameters of the address.
+            body: The body, sent as JSON.
+            headers: Further headers.
+            limits: How long the request may take; by default as long as others of the connection.
 
         Raises:
             ConnectionFailed: It failed; `is_uncertain` if the change may have been carried out.
         """
-        return self._once(method, path, params=params, headers=headers, body=body)
+        return self._once(method, path, params=params, headers=headers, body=body, limits=limits)
 
     def _once(
         self,
@@ -174,21 +183,25 @@ class Client:
         params: Mapping[str, str] | None,
         headers: Mapping[str, str] | None,
         body: object = None,
+        limits: RequestLimits | None = None,
     ) -> Reply:
-        with self._deadline() as is_over:
+        used = limits or self.connection.limits
+        with self._deadline(used) as is_over:
             try:
-                reply = self._answered(method, path, params=params, headers=headers, body=body)
+                reply = self._answered(method, path, params=params, headers=headers, body=body, limits=used)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 is_cut = is_over() and not isinstance(error, httpx.TimeoutException)
                 raise (
-                    self._too_slow(method, path) if is_cut else self._failure_of(method, path, error)
+                    self._too_slow(method, path, used)
+                    if is_cut
+                    else self._failure_of(method, path, error, used)
                 ) from None
         self._check_status(reply)
         return reply
 
     @contextmanager
-    def _deadline(self) -> Iterator[Callable[[], bool]]:
-        """End the network connection of a request after `total_s`; yield whether that happened.
+    def _deadline(self, limits: RequestLimits) -> Iterator[Callable[[], bool]]:
+        """End the network connection of a request after its total time; yield whether that happened.
 
         The limit of the HTTP library is one for each read, so headers that arrive one byte at a time would have no end.
         """
@@ -201,7 +214,7 @@ class Client:
                 with suppress(OSError):
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
-        timer = threading.Timer(self.connection.total_s, end)
+        timer = threading.Timer(limits.total_s, end)
         timer.daemon = True
         timer.start()
         try:
@@ -222,15 +235,16 @@ class Client:
         params: Mapping[str, str] | None,
         headers: Mapping[str, str] | None,
         body: object,
+        limits: RequestLimits,
     ) -> Reply:
-        end = self._clock() + self.connection.total_s
+        end = self._clock() + limits.total_s
         with self._http.stream(
             method,
             self._address(path),
             params=params,
             json=body,
             headers={"accept": "application/json", **(headers or {})},
-            timeout=min(self.connection.timeout_s, self.connection.total_s),
+            timeout=httpx.Timeout(limits.step_s, connect=self._connecting_s(limits)),
             extensions={"trace": self._observe},
         ) as answer:
             content = bytearray()
@@ -244,30 +258,36 @@ class Client:
                         "If answers of this size are expected, raise max_answer_bytes of the connection.",
                     )
                 if self._clock() > end:
-                    raise self._too_slow(method, path)
+                    raise self._too_slow(method, path, limits)
             return Reply(
                 self.name, method, path, answer.status_code, answer.headers.get("content-type", ""), bytes(content)
             )  # fmt: skip
 
-    def _too_slow(self, method: str, path: str) -> ConnectionFailed:
+    def _connecting_s(self, limits: RequestLimits) -> float:
+        # A server that only answers slowly accepts connections as fast as others do.
+        return min(self.connection.timeout_s, limits.total_s)
+
+    def _too_slow(self, method: str, path: str, limits: RequestLimits) -> ConnectionFailed:
         return self._failure(
             method,
             path,
-            f"The answer was not complete after {self.connection.total_s:g} seconds.",
-            "If the server is known to be slow, raise total_s of the connection.",
+            f"The answer was not complete after {limits.total_s:g} seconds.",
+            f"If the server is known to be slow, raise {limits.total_member} of the connection.",
         )
 
     def _failure_of(
-        self, method: str, path: str, error: httpx.HTTPError | httpx.InvalidURL
+        self, method: str, path: str, error: httpx.HTTPError | httpx.InvalidURL, limits: RequestLimits
     ) -> ConnectionFailed:
         """Return the failure that an error of the HTTP library means."""
         if isinstance(error, httpx.TimeoutException):
             is_connecting = isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
+            seconds = self._connecting_s(limits) if is_connecting else limits.step_s
+            member = "timeout_s" if is_connecting else limits.step_member
             return self._failure(
                 method,
                 path,
-                f"No answer within {self.connection.timeout_s:g} seconds.",
-                "Check that the server runs and is reachable; if it is known to be slow, raise timeout_s of the connection.",
+                f"No answer within {seconds:g} seconds.",
+                f"Check that the server runs and is reachable; if it is known to be slow, raise {member} of the connection.",
                 is_uncertain=method != "GET" and not is_connecting,
             )
         if isinstance(error, httpx.ConnectError):

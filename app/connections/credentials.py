@@ -101,8 +101,8 @@ def _from_variables(
     ]
     if missing:
         message = (
-            f"Connection {name}: the environment variable {' and '.join(missing)} is not set or empty. "
-            "Set it for the service and for commands."
+            f"Connection {name}: the environment has no value for {' and '.join(missing)}. "
+            "Set each variable for the service and for commands."
         )
         raise ConnectionsInvalid(message)
     return Credentials(environment[connection.user_variable], environment[connection.password_variable])

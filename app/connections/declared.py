@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -44,6 +45,17 @@ MOST_CONNECTIONS: Final = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 NOT_VERIFIED: Final = "not yet verified against a real system"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """How long a request may take, and the members of the connection that say so."""
+
+    step_s: float
+    """Seconds for sending, and for waiting for the next part of the answer."""
+    total_s: float
+    step_member: str = "timeout_s"
+    total_member: str = "total_s"
 
 
 class DeclaredConnection(BaseModel):
@@ -112,6 +124,11 @@ class DeclaredConnection(BaseModel):
         """The host and the port that the address names."""
         return urlsplit(self.address).netloc
 
+    @property
+    def limits(self) -> RequestLimits:
+        """The limits of requests."""
+        return RequestLimits(min(self.timeout_s, self.total_s), self.total_s)
+
 
 class ZosmfConnection(DeclaredConnection):
     """A z/OSMF server with its CFRM policies."""
@@ -123,9 +140,19 @@ class ZosmfConnection(DeclaredConnection):
     """Properties of structures that this server accepts although the published interface does not name them."""
     policy: str | None = None
     """The policy that is in use, if the server does not report which one is active."""
+    activation_timeout_s: Annotated[float, Field(gt=0, le=600)] = 60.0
+    """Seconds to wait for the answer to the activation of a policy, instead of `timeout_s` and `total_s`."""
+    activation_watch_s: Annotated[float, Field(ge=0, le=3600)] = 60.0
+    """Seconds for which the active policy is read after an activation that is not visible; 0 reads it once."""
     nightly_drift: bool = False
     """Whether the nightly run compares the active policy with the one that was last applied, or with `drift_plan`."""
     drift_plan: str | None = None
+
+    @property
+    def activation_limits(self) -> RequestLimits:
+        """The limits of the activation of a policy, whose answer may take longer than that of a read."""
+        seconds, name = self.activation_timeout_s, "activation_timeout_s"
+        return RequestLimits(seconds, seconds, name, name)
 
     @field_validator("policy")
     @classmethod

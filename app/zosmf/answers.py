@@ -42,7 +42,8 @@ STATE_WORDS = {
     ApplyState.CREATED: "created; not read back",
     ApplyState.VERIFIED: "created; every value read back as sent",
     ApplyState.DIFFERENT: "created; values differ from those sent",
-    ApplyState.ACTIVATING: "activation sent; not confirmed",
+    ApplyState.ACTIVATING: "being activated; whether it is active is not known",
+    ApplyState.UNCONFIRMED: "activation sent; whether it is active is not known",
     ApplyState.ACTIVATED: "activated",
 }
 

@@ -186,6 +186,11 @@ def _say_findings(found: PolicyPlan) -> None:
             sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
 
 
+def _say_progress(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
 def _apply(arguments: argparse.Namespace) -> int:
     from app.zosmf import service
 
@@ -225,6 +230,7 @@ def _apply(arguments: argparse.Namespace) -> int:
             service.evaluation_of(database),
             confirm=confirm,
             confirm_activation=confirm_activation if arguments.activate else None,
+            say=_say_progress,
         )
     return _report(found, as_json=arguments.json)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import BigInteger, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -31,7 +32,14 @@ class ApplyState(StrEnum):
     DIFFERENT = "different"
     """Values that were read back differ from those that were sent."""
     ACTIVATING = "activating"
+    """The activation was sent, or is about to be sent."""
+    UNCONFIRMED = "unconfirmed"
+    """The activation was sent, and the command ended without knowing whether the policy is active."""
     ACTIVATED = "activated"
+
+
+ACTIVATION_UNKNOWN: Final = (ApplyState.ACTIVATING, ApplyState.UNCONFIRMED)
+"""States in which the policy may be active or not."""
 
 
 class VerifiedUnit(Base):

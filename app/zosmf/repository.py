@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
+from app.zosmf.models import ACTIVATION_UNKNOWN, AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
 
 
 def find_unit(session: Session, connection: str) -> VerifiedUnit | None:
@@ -56,8 +56,8 @@ def replace_applied(
 
 
 def last_applied(session: Session, connection: str) -> AppliedPolicy | None:
-    """Return the policy that was activated last; if none was, the one that was verified last."""
-    for states in ((ApplyState.ACTIVATED, ApplyState.ACTIVATING), (ApplyState.VERIFIED,)):
+    """Return the policy that was activated last, or whose activation was sent; if none was, the one that was verified last."""
+    for states in ((ApplyState.ACTIVATED, *ACTIVATION_UNKNOWN), (ApplyState.VERIFIED,)):
         query = (
             select(AppliedPolicy)
             .where(AppliedPolicy.connection == connection, AppliedPolicy.state.in_(states))

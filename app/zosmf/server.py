@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
-from app.connections.declared import ZosmfConnection
+from app.connections.declared import RequestLimits, ZosmfConnection
 from app.connections.errors import ConnectionFailed
 from app.connections.uses import record_use
 from app.database.engine import Database
@@ -99,14 +99,20 @@ class PolicyServer:
             ConnectionFailed: The server did not confirm it; `is_uncertain` if it may be active nevertheless.
         """
         _check_name(policy)
-        self._change("PUT", path_of(policy, ACTIVATION), None, {"policy": policy, **details})
+        about = {"policy": policy, **details}
+        self._change("PUT", path_of(policy, ACTIVATION), None, about, self.connection.activation_limits)
 
-    def _change(self, method: str, path: str, body: object, details: JsonObject) -> None:
+    def _change(
+        self, method: str, path: str, body: object, details: JsonObject, limits: RequestLimits | None = None
+    ) -> None:
         with self._database.session(writes=True) as session:
             about = AuditObject("connection", self.name)
             record(session, Action.CONNECTION_CHANGE_SENT, about, {"method": method, "path": path, **details})
         self._called(
-            method, path, lambda: self._client.send(method, path, body=body, headers=HEADERS), details
+            method,
+            path,
+            lambda: self._client.send(method, path, body=body, headers=HEADERS, limits=limits),
+            details,
         )
 
     def _called(self, method: str, path: str, call: Callable[[], Reply], details: JsonObject) -> Reply:

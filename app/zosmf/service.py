@@ -6,7 +6,7 @@ The steps of `apply`:
 2. The plan is merged into the policy that was read; values that the interface does not carry end the command.
 3. The row of the new policy is stored as `sending`, then the policy is created.
 4. It is read back, and every value is compared with the one that was sent.
-5. Only if the caller asks for it, it is activated, and the active policy is read again.
+5. Only if the caller asks for it, it is activated, and the active policy is read again (`app.zosmf.activation`).
 
 A killed command leaves the row in its last state; the next `apply` with the same name reads what is there. Each state
 replaces the one that the command read: of two commands on one row, one stores its state before it sends, and the other
@@ -30,7 +30,7 @@ from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record, sha256_of
 from app.clock import utc_now
-from app.connections.declared import ZosmfConnection, zosmf_connection
+from app.connections.declared import RequestLimits, ZosmfConnection, zosmf_connection
 from app.connections.errors import ConnectionFailed
 from app.connections.models import LONGEST_SENTENCE
 from app.database.engine import Database
@@ -39,8 +39,9 @@ from app.plans import service as plans
 from app.plans.stored import StoredVersion
 from app.settings import Settings
 from app.zosmf import repository
+from app.zosmf.activation import HOW_TO_FIND_OUT, Say, activate
 from app.zosmf.errors import ApplyRefused, NothingToCompare, PolicyNotFound, UnitNotVerified
-from app.zosmf.models import AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
+from app.zosmf.models import ACTIVATION_UNKNOWN, AppliedPolicy, ApplyState, PolicyDrift, VerifiedUnit
 from app.zosmf.server import PolicyNames, PolicyServer
 from planner_core.contracts.files import parsed_text, plain
 from planner_core.findings import Finding
@@ -426,6 +427,7 @@ def apply(
     *,
     confirm: Confirm,
     confirm_activation: ConfirmActivation | None = None,
+    say: Say = lambda _: None,
 ) -> ApplyResult:
     """Create a new policy from a plan, read it back, and compare every value; activate it only if asked to.
 
@@ -437,6 +439,7 @@ def apply(
         evaluate: Evaluates a version of a plan.
         confirm: Shows the difference before the policy is created.
         confirm_activation: Confirms the activation; None stops before it.
+        say: Shows what is being done.
 
     Raises:
         UnitNotVerified: The unit of sizes is not verified for this server.
@@ -458,22 +461,61 @@ def apply(
     if order.new_name in names.names:
         kept, result = _found_there(database, server, order, version, kept, unit)
     else:
-        kept, result = _created(database, server, names, order, version, evaluate, unit, confirm, kept)
-    if confirm_activation is None or not result.succeeded:
+        kept, result = _created(database, server, names, order, version, evaluate, unit, confirm, kept, say)
+    if result.state is ApplyState.DIFFERENT:
+        return result
+    is_unknown = result.state is ApplyState.UNCONFIRMED
+    if confirm_activation is None and not is_unknown:
         return result
     active = server.list_policies().active
+    if is_unknown and active == result.policy_name:
+        # A command that only reads back leaves the row to the one that may still be activating.
+        if confirm_activation is not None or kept.state is ApplyState.UNCONFIRMED:
+            _store_state(database, server.name, kept, ApplyState.ACTIVATED)
+        sentence = f"The policy {result.policy_name} is active: the activation that was sent before was carried out. Changes of structures may be pending; see D XCF,STR."  # fmt: skip
+        return _with(result, state=ApplyState.ACTIVATED, sentence=sentence)
+    if confirm_activation is None:
+        return _with(result, sentence=_unconfirmed(result, kept, active))
     if result.state is ApplyState.ACTIVATED and active in (None, result.policy_name):
         return result
+    if is_unknown:
+        say(_unconfirmed(result, kept, active))
     planned = evaluate(version)
     _require_current(server, _reference(server, active, kept), result, planned, unit)
     if not confirm_activation(result.policy_name):
-        message = f"The policy {result.policy_name} was not activated, because its name was not confirmed. It is on the server and has every value that was sent."  # fmt: skip
+        message = f"The activation of {result.policy_name} was not sent, because its name was not confirmed. The policy is on the server and has every value that was sent."  # fmt: skip
         raise ApplyRefused(message)
     # Again, because the confirmation may take hours: neither policy may have been changed in the meantime.
     _require_as_sent(database, server, kept, unit)
     active = server.list_policies().active
     _require_current(server, _reference(server, active, kept), result, planned, unit)
-    return _activated(database, server, result, version, kept)
+    activating = _store_state(database, server.name, kept, ApplyState.ACTIVATING)
+
+    def store(state: ApplyState) -> None:
+        _store_state(database, server.name, activating, state)
+
+    found = activate(
+        server,
+        result.policy_name,
+        {"plan": version.name, "version": version.number},
+        is_repeated=is_unknown,
+        store=store,
+        say=say,
+    )
+    return _with(result, state=found.state, sentence=found.sentence)
+
+
+def _unconfirmed(result: ApplyResult, kept: _Kept, active: str | None) -> str:
+    """Return what is known about a policy whose activation was sent and not confirmed."""
+    known = (
+        f"the server reports {active} as active"
+        if active
+        else "the server does not report which policy is active"
+    )
+    return (
+        f"The policy {result.policy_name} has every value that was sent, but it is not known whether it is active. Its activation "
+        f"was sent by {kept.author} before {kept.changed_at:%Y-%m-%d %H:%M:%S} UTC; {known}. {HOW_TO_FIND_OUT}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,19 +605,22 @@ def _require_idle(connection: ZosmfConnection, kept: _Kept | None, *, activates:
     busy = {ApplyState.SENDING: "creating", **({ApplyState.ACTIVATING: "activating"} if activates else {})}
     if kept is None or kept.state not in busy:
         return
-    until = kept.changed_at + _longest_request(connection)
+    limits = connection.limits if kept.state is ApplyState.SENDING else connection.activation_limits
+    until = kept.changed_at + _longest_request(connection, limits)
     if utc_now() < until:
+        advice = "" if kept.state is ApplyState.SENDING else f" Whether the policy is active is not known. {HOW_TO_FIND_OUT}"  # fmt: skip
         message = (
             f"A command of {kept.author} has been {busy[kept.state]} the policy {kept.policy} since "
             f"{kept.changed_at:%Y-%m-%d %H:%M:%S} UTC, and may still be waiting for the server. Nothing was sent. If that command "
-            f"has ended, run this one again after {until:%H:%M:%S} UTC."
+            f"has ended, run this one again after {until:%H:%M:%S} UTC ({limits.total_member} plus three times timeout_s of the "
+            f"connection).{advice}"
         )
         raise ApplyRefused(message)
 
 
-def _longest_request(connection: ZosmfConnection) -> timedelta:
+def _longest_request(connection: ZosmfConnection, limits: RequestLimits) -> timedelta:
     """Return how long a request can take: connecting, sending, and an answer whose last part arrives late."""
-    return timedelta(seconds=connection.total_s + 3 * connection.timeout_s)
+    return timedelta(seconds=limits.total_s + 3 * connection.timeout_s)
 
 
 def _created(
@@ -588,6 +633,7 @@ def _created(
     unit: str,
     confirm: Confirm,
     kept: _Kept | None,
+    say: Say,
 ) -> tuple[_Kept, ApplyResult]:
     base = chosen_policy(server, names, order.policy)
     policy = server.read(base)
@@ -617,8 +663,15 @@ def _created(
         raise ApplyRefused(message)
     _require_unchanged(server, names, base, policy, order.new_name)
     sending = _store_sending(database, server.name, order, version, base, found.changed.body, kept)
+    say(
+        f"The policy {order.new_name} is sent to {server.name}; waiting up to {server.connection.total_s:g} seconds for the answer."
+    )
     try:
         server.create(sending.body, {"plan": order.plan, "version": version.number, "base": base})
+    except KeyboardInterrupt:
+        _store_state(database, server.name, sending, ApplyState.UNANSWERED)
+        say(f"Interrupted. {_creation_unknown(order.new_name)}")
+        raise
     except ConnectionFailed as error:
         # Nothing is waiting any more: the next command need not wait either.
         if not error.is_uncertain and not _may_be_there(error, kept):
@@ -627,11 +680,15 @@ def _created(
         _store_state(database, server.name, sending, ApplyState.UNANSWERED)
         raise ConnectionFailed(
             error.connection, error.method, error.path, error.fault,
-            f"It is not known whether the policy {order.new_name} was created. Run the same command again: it reads what is there and sends nothing twice.",
+            _creation_unknown(order.new_name),
             status=error.status, is_uncertain=True,
         ) from None  # fmt: skip
     created = _store_state(database, server.name, sending, ApplyState.CREATED)
     return _read_back(database, server, created, unit)
+
+
+def _creation_unknown(policy: str) -> str:
+    return f"It is not known whether the policy {policy} was created. Run the same command again: it reads what is there and sends nothing twice."
 
 
 def _may_be_there(error: ConnectionFailed, kept: _Kept | None) -> bool:
@@ -747,7 +804,7 @@ def _read_back(database: Database, server: PolicyServer, kept: _Kept, unit: str)
     if differences:
         state = ApplyState.DIFFERENT
         sentence = f"The policy {name} was created, but {len(differences)} of its values differ from those that were sent. Do not activate it."  # fmt: skip
-    elif kept.state in (ApplyState.ACTIVATED, ApplyState.ACTIVATING):
+    elif kept.state in (ApplyState.ACTIVATED, *ACTIVATION_UNKNOWN):
         state, sentence = kept.state, f"The policy {name} has every value that was sent."
     else:
         state = ApplyState.VERIFIED
@@ -755,9 +812,9 @@ def _read_back(database: Database, server: PolicyServer, kept: _Kept, unit: str)
     if state is not kept.state:
         kept = _store_state(database, server.name, kept, state)
     is_verified = server.connection.verified_against_a_real_system
-    return kept, ApplyResult(
-        server.name, is_verified, name, kept.base, _settled(state), sentence, differences
-    )
+    # Read back by another command than the one that sent the activation, which has ended.
+    told = ApplyState.UNCONFIRMED if state in ACTIVATION_UNKNOWN else state
+    return kept, ApplyResult(server.name, is_verified, name, kept.base, told, sentence, differences)
 
 
 def _require_as_sent(database: Database, server: PolicyServer, kept: _Kept, unit: str) -> None:
@@ -770,13 +827,8 @@ def _require_as_sent(database: Database, server: PolicyServer, kept: _Kept, unit
     if differences:
         _store_state(database, server.name, kept, ApplyState.DIFFERENT)
         lines = "\n".join(f"  {each.sentence}" for each in differences)
-        message = f"The policy {kept.policy} was not activated, because it was changed after it was read back:\n{lines}"
+        message = f"The activation of {kept.policy} was not sent, because the policy was changed after it was read back:\n{lines}"
         raise ApplyRefused(message)
-
-
-def _settled(state: ApplyState) -> ApplyState:
-    # An activation whose answer is missing is repeated, because activating the active policy again changes nothing.
-    return ApplyState.VERIFIED if state is ApplyState.ACTIVATING else state
 
 
 def _reference(server: PolicyServer, active: str | None, kept: _Kept) -> str:
@@ -808,34 +860,11 @@ def _require_current(
     if others:
         lines = "\n".join(f"  {each.sentence}" for each in others)
         message = (
-            f"The policy {result.policy_name} was not activated, because the active policy {active} has other values than the "
+            f"The activation of {result.policy_name} was not sent, because the active policy {active} has other values than the "
             f"policy {result.base} had when it was created. The activation would also change:\n{lines}\n"
             "Apply the plan to the active policy under a new name."
         )
         raise ApplyRefused(message)
-
-
-def _activated(
-    database: Database, server: PolicyServer, result: ApplyResult, version: StoredVersion, kept: _Kept
-) -> ApplyResult:
-    name = result.policy_name
-    kept = _store_state(database, server.name, kept, ApplyState.ACTIVATING)
-    try:
-        server.activate(name, {"plan": version.name, "version": version.number})
-    except ConnectionFailed as error:
-        if not error.is_uncertain:
-            _store_state(database, server.name, kept, ApplyState.VERIFIED)
-        raise
-    active = server.list_policies().active
-    if active is None:
-        sentence = f"The server accepted the activation of {name}, but does not report which policy is active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
-    elif active != name:
-        message = f"The server accepted the activation of {name}, but reports {active} as active. Check it with D XCF,POLICY,TYPE=CFRM."  # fmt: skip
-        raise ApplyRefused(message)
-    else:
-        sentence = f"The policy {name} is active. Changes of structures may be pending; see D XCF,STR."  # fmt: skip
-    _store_state(database, server.name, kept, ApplyState.ACTIVATED)
-    return _with(result, state=ApplyState.ACTIVATED, sentence=sentence)
 
 
 def _with(result: ApplyResult, **changes: Any) -> ApplyResult:  # noqa: ANN401 - fields of the result
@@ -903,7 +932,8 @@ def _compared(
     else:
         assert kept is not None  # noqa: S101 - one of both exists
         differences = differences_between(kept[1].body, active, server.connection.size_unit)
-        expected = f"the policy {kept[0]}, which cfplan applied"
+        doubt = " and whose activation is not confirmed" if kept[1].state in ACTIVATION_UNKNOWN else ""
+        expected = f"the policy {kept[0]}, which cfplan applied{doubt}"
     count = len(differences)
     words = f"{count or 'no'} {'difference' if count < 2 else 'differences'} from"  # noqa: PLR2004 - plural
     return chosen, f"The policy {chosen} has {words} {expected}.", differences

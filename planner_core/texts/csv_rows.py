@@ -43,6 +43,8 @@ class CsvColumn:
     is_required: bool = False
     aliases: tuple[str, ...] = ()
     """Other headings with the same meaning, without blanks and punctuation."""
+    aliases_next_to: tuple[tuple[str, str], ...] = ()
+    """Headings that have this meaning only in a table with another column, each with the name of that column."""
 
 
 def delimiter_of(text: str) -> str:
@@ -116,8 +118,7 @@ def columns_of(
         InputInvalid: A heading is unknown, two have one meaning, or a required one is missing.
     """
     known = [column.name for column in columns]
-    meanings = {squeezed(each): column.name for column in columns for each in (column.name, *column.aliases)}
-    chosen = {squeezed(each): name for each, name in mapping.items()}
+    meanings = meanings_of(heading, columns, mapping)
     at = f"line {line}"
     problems = [
         FieldProblem(
@@ -128,8 +129,7 @@ def columns_of(
     ]
     names: list[str] = []
     for cell in heading:
-        plain = squeezed(cell)
-        name = chosen.get(plain) or meanings.get(plain)
+        name = meanings.get(squeezed(cell))
         if name is None:
             message = f"names the unknown column {cell.strip()[:SHOWN]!r}{did_you_mean(cell, known)}; the columns are {', '.join(known)}"
             problems.append(FieldProblem(at, message))
@@ -146,6 +146,23 @@ def columns_of(
     if problems:
         raise InputInvalid(CSV_FILE, first_problems(problems))
     return names
+
+
+def meanings_of(
+    heading: Sequence[str], columns: Sequence[CsvColumn], mapping: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the column of each known heading without blanks and punctuation; those of the mapping come first."""
+    chosen = {squeezed(each): name for each, name in mapping.items()}
+    meanings = {squeezed(each): column.name for column in columns for each in (column.name, *column.aliases)}
+    meanings |= chosen
+    present = {meanings.get(squeezed(cell)) for cell in heading}
+    next_to = {
+        alias: column.name
+        for column in columns
+        for alias, other in column.aliases_next_to
+        if other in present and alias not in chosen
+    }
+    return meanings | next_to
 
 
 def separator_hint(text: str) -> str:

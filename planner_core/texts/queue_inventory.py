@@ -20,8 +20,15 @@ from planner_core.document.problems import did_you_mean
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.inputs import squeezed
-from planner_core.texts.csv_rows import CSV_FILE, IGNORED, SHOWN, RowReader, delimiter_of
+from planner_core.texts.csv_rows import CSV_FILE, IGNORED, SHOWN, RowReader, delimiter_of, meanings_of
 from planner_core.texts.queue_paste import PastedQueues, field_of_heading, read_queues, table_fields
+from planner_core.texts.structure_cells import (
+    PLAN_KEYS,
+    POLICY_COLUMNS,
+    PolicyValue,
+    column_of,
+    policy_values,
+)
 from planner_core.wire import Answer, JsonObject
 
 TEMPLATE: Final = (
@@ -31,18 +38,6 @@ TEMPLATE: Final = (
 )  # fmt: skip
 """A heading and example rows; `table_fields` has all columns."""
 _PLACE: Final = re.compile(r"/structures/([0-9]+)(?:/queues/([0-9]+))?(?:/([a-z0-9_]+))?")
-STRUCTURE_FIELDS: Final = {"structure_size": "size", "initsize": "initsize", "preflist": "preflist"}
-"""Columns about the structure of a queue, and their keys in the plan. They repeat in each row of the structure."""
-_STRUCTURE_HEADINGS: Final = {
-    "structuresize": "structure_size",
-    "strsize": "structure_size",
-    "initsize": "initsize",
-    "preflist": "preflist",
-    "preferencelist": "preflist",
-}
-_SIZE: Final = "size"
-"""A heading that means the size of messages, but next to INITSIZE the SIZE of the structure."""
-_BETWEEN_NAMES: Final = re.compile(r"[\s,;/()]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +83,8 @@ def plan_of_queues(
     heading = _heading(text, mapping or {})
     found = read_queues(heading.replaced(text), kind="table")
     structures, places, problems, notes = _structures(found, settings)
-    problems += _add_structure_values(structures, places, heading, text)
+    stated, more = _add_structure_values(structures, places, heading, text)
+    problems += more
     if problems:
         raise InputInvalid(CSV_FILE, first_problems(problems))
     document = {
@@ -101,7 +97,7 @@ def plan_of_queues(
     try:
         plan = read_object(document)
     except DocumentInvalid as error:
-        raise _located(error, places) from None
+        raise _located(error, places, stated) from None
     return QueueInventory(
         settings.qsg,
         len(structures),
@@ -124,8 +120,7 @@ class _Heading:
         """Return the text with the names of fields as its headings, without those of structures."""
         lines = text.splitlines(keepends=True)
         fields = (
-            f"ignored {number}" if field in STRUCTURE_FIELDS else field
-            for number, field in enumerate(self.fields)
+            f"ignored {number}" if field in PLAN_KEYS else field for number, field in enumerate(self.fields)
         )
         heading = io.StringIO()
         csv.writer(heading, delimiter=self.delimiter, lineterminator="\n").writerow(fields)
@@ -137,7 +132,7 @@ class _Heading:
         return {
             field: cell.strip()
             for field, cell in zip(self.fields, cells, strict=False)
-            if field in STRUCTURE_FIELDS and cell.strip()
+            if field in PLAN_KEYS and cell.strip()
         }
 
 
@@ -156,9 +151,8 @@ def _heading(text: str, mapping: Mapping[str, str]) -> _Heading:
         cells = next(csv.reader([lines[at]], delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise InputInvalid(CSV_FILE, (FieldProblem(f"line {at + 1}", f"is not CSV: {error}"),)) from None
-    known = (*table_fields(), *STRUCTURE_FIELDS)
-    chosen = {squeezed(each): field for each, field in mapping.items()}
-    has_initsize = "initsize" in {chosen.get(squeezed(cell), squeezed(cell)) for cell in cells}
+    known = (*table_fields(), *PLAN_KEYS)
+    meanings = meanings_of(cells, POLICY_COLUMNS, mapping)
     place = f"line {at + 1}"
     problems = [
         FieldProblem(
@@ -171,9 +165,7 @@ def _heading(text: str, mapping: Mapping[str, str]) -> _Heading:
     fields: list[str] = []
     for number, cell in enumerate(cells):
         # A heading that is a field's own name keeps it; `maxdepth` alone means the backlog.
-        field = chosen.get(squeezed(cell)) or _STRUCTURE_HEADINGS.get(squeezed(cell))
-        if field is None and has_initsize and squeezed(cell) == _SIZE:
-            field = "structure_size"
+        field = meanings.get(squeezed(cell))
         if field is None and field_of_heading(cell):
             field = cell.strip()
         if field is None and cell.strip():
@@ -184,7 +176,7 @@ def _heading(text: str, mapping: Mapping[str, str]) -> _Heading:
         problems.append(FieldProblem(place, "lacks the column name: the queue"))
     problems += [
         FieldProblem(place, f"names the column {field} twice")
-        for field in STRUCTURE_FIELDS
+        for field in PLAN_KEYS
         if fields.count(field) > 1
     ]
     if problems:
@@ -194,6 +186,8 @@ def _heading(text: str, mapping: Mapping[str, str]) -> _Heading:
 
 _Places = dict[tuple[int, int], int]
 """The line of each queue, by the places of its structure and itself in the document."""
+_StatedPlaces = dict[tuple[int, str], int]
+"""The first line that states a value of a structure, by its place and its key in the document."""
 
 
 def _structures(
@@ -235,48 +229,42 @@ def _structures(
 
 def _add_structure_values(
     structures: list[dict[str, Any]], places: _Places, heading: _Heading, text: str
-) -> list[FieldProblem]:
-    """Add sizes and preference lists that rows state for their structures; return the errors."""
-    if not STRUCTURE_FIELDS.keys() & set(heading.fields):
-        return []
+) -> tuple[_StatedPlaces, list[FieldProblem]]:
+    """Add sizes and preference lists that rows state for their structures; return their lines, and the errors."""
+    if not PLAN_KEYS.keys() & set(heading.fields):
+        return {}, []
     lines = text.splitlines()
     problems: list[FieldProblem] = []
-    stated: dict[tuple[int, str], tuple[str | list[str], object, int]] = {}
+    stated: dict[tuple[int, str], tuple[PolicyValue, int]] = {}
     for (structure, _), line in places.items():
         cells = RowReader(heading.structure_cells(lines[line - 1]))
-        for field in cells.values:
-            text_of_cell = cells.text(field).upper()
-            value: str | list[str]
-            compared: object
-            if field == "preflist":
-                value = compared = [name for name in _BETWEEN_NAMES.split(text_of_cell) if name]
-            else:
-                value, compared = text_of_cell, cells.size(field)
-            before, compared_before, at = stated.setdefault((structure, field), (value, compared, line))
-            if compared_before != compared:
+        for column, value in policy_values(cells).items():
+            key = PLAN_KEYS[column]
+            before, at = stated.setdefault((structure, key), (value, line))
+            if not before.equals(value):
                 cells.wrong(
-                    field, f"is {_words(value)}, but line {at} states {_words(before)} for the same structure"
+                    column, f"is {value.words}, but line {at} states {before.words} for the same structure"
                 )
-            structures[structure][STRUCTURE_FIELDS[field]] = before
+            structures[structure][key] = before.in_plan
         problems += [FieldProblem(f"line {line}, {each.field}", each.message) for each in cells.problems]
-    return problems
+    return {place: line for place, (_, line) in stated.items()}, problems
 
 
-def _words(value: str | list[str]) -> str:
-    return (value if isinstance(value, str) else " ".join(value))[:SHOWN]
-
-
-def _located(error: DocumentInvalid, places: _Places) -> InputInvalid | DocumentInvalid:
+def _located(
+    error: DocumentInvalid, places: _Places, stated: _StatedPlaces
+) -> InputInvalid | DocumentInvalid:
     """Return errors of a document as errors of lines; those of the settings stay as they are."""
-    found = tuple(_problems(error, places))
+    found = tuple(_problems(error, places, stated))
     return InputInvalid(CSV_FILE, found) if found else error
 
 
-def _problems(error: DocumentInvalid, places: _Places) -> Iterator[FieldProblem]:
+def _problems(error: DocumentInvalid, places: _Places, stated: _StatedPlaces) -> Iterator[FieldProblem]:
     for each in error.problems:
         place = _PLACE.match(each.field)
         if place is None:
             continue
-        line = places.get((int(place[1]), int(place[2] or 0)))
-        column = f", {place[3]}" if place[3] else ""
-        yield FieldProblem(f"line {line}{column}", each.message)
+        structure, queue, key = int(place[1]), place[2], place[3] or ""
+        line = places.get((structure, int(queue or 0)))
+        if queue is None:
+            line, key = stated.get((structure, key), line), column_of(key)
+        yield FieldProblem(f"line {line}{f', {key}' if key else ''}", each.message)

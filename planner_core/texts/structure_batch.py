@@ -5,8 +5,8 @@ A row is sized as the only structure and queue of a plan with these settings, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Final
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from planner_core import tables
 from planner_core.bounds import first_problems
+from planner_core.checks.sizes import check_sizes
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.document.reading import read_object
 from planner_core.document.types import CfccLevel, QsgName, SizeFactor, TargetPercent
@@ -29,6 +30,7 @@ from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import model_constant, published_curve
 from planner_core.sizing.structures import size_admin, size_application
 from planner_core.texts.csv_rows import CSV_FILE
+from planner_core.texts.structure_cells import PLAN_KEYS, plan_members
 from planner_core.texts.structure_rows import StructureRow, read_structure_rows, row_problem
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
 from planner_core.wire import Answer, JsonObject
@@ -73,6 +75,9 @@ class SizedRow(Answer):
     need_kib: int
     initsize_kib: int
     size_kib: int
+    calculated_initsize_kib: Annotated[
+        int, Field(description="INITSIZE without the sizes of a policy that the row states.")
+    ]
     binding: Annotated[str | None, Field(description="The pool that determines the need.")]
     basis: Annotated[Basis, Field(description="Basis of INITSIZE.")]
     curve: Annotated[str, Field(description="The published curve, or the table of CSQ_ADMIN.")]
@@ -154,29 +159,42 @@ class _Sizer:
     def __init__(self, settings: BatchSettings) -> None:
         self.settings = settings
         self.sources: set[str] = set()
-        self._documents: dict[tuple[int, int], PlanDocument] = {}
+        self._documents: dict[tuple[object, ...], PlanDocument] = {}
         self._bases: dict[tuple[object, ...], Basis] = {}
 
     def sized(self, row: StructureRow) -> SizedRow:
         """Return the sizes of a row."""
         level = row.cfcc_level or self.settings.cfcc_level
-        document = self._document(level, row.queue_managers or self.settings.queue_managers or 1)
-        found = (
-            size_admin(document, None)
-            if row.structure_type == "admin"
-            else size_application(document, None, 0, Structure.model_validate(_structure(row)), advises=False)
-        )
-        return self._row(row, document, found)
+        managers = row.queue_managers or self.settings.queue_managers or 1
+        document = self._document(level, managers, row if row.structure_type == "admin" else None)
+        found = self._found(row, document)
+        if not row.policy:
+            return self._row(row, document, found, calculated=found)
+        plain = replace(row, policy={})
+        return self._row(row, document, found, calculated=self._found(plain, self._document(level, managers)))
 
-    def _document(self, level: int, queue_managers: int) -> PlanDocument:
-        key = (level, queue_managers)
+    def _found(self, row: StructureRow, document: PlanDocument) -> StructureResult:
+        if row.structure_type == "admin":
+            return size_admin(document, None)
+        return size_application(document, None, 0, Structure.model_validate(_structure(row)), advises=False)
+
+    def _document(self, level: int, queue_managers: int, admin: StructureRow | None = None) -> PlanDocument:
+        """Return the plan without application structures, with the values that a row states for CSQ_ADMIN."""
+        key = (level, queue_managers, *(admin.policy.values() if admin is not None else ()))
         if key not in self._documents:
             self._documents[key] = read_object(
-                _document(self.settings, _GROUP_OF_SIZES, queue_managers, level, [])
+                _document(self.settings, _GROUP_OF_SIZES, queue_managers, level, [], admin)
             )
         return self._documents[key]
 
-    def _row(self, row: StructureRow, document: PlanDocument, found: StructureResult) -> SizedRow:
+    def _row(
+        self,
+        row: StructureRow,
+        document: PlanDocument,
+        found: StructureResult,
+        *,
+        calculated: StructureResult,
+    ) -> SizedRow:
         overflow = _messages(row.small_per_minute, row.overflow_minutes)
         large_overflow = _messages(row.large_per_minute, row.overflow_minutes)
         kinds = [(overflow, row.average_size), (large_overflow, row.large_size or _smallest_large())]
@@ -205,10 +223,14 @@ class _Sizer:
             need_kib=bytes_to_kib_ceil(found.sizes.need_bytes),
             initsize_kib=bytes_to_kib_ceil(found.sizes.initsize_bytes),
             size_kib=bytes_to_kib_ceil(found.sizes.size_bytes),
+            calculated_initsize_kib=bytes_to_kib_ceil(calculated.sizes.initsize_bytes),
             binding=load.binding if load is not None else None,
             basis=self._basis(row, document),
             curve=admin.table_id or "" if admin is not None else found.curve.id,
-            notes=tuple(_notes(row, document, overflow + large_overflow)),
+            notes=(
+                *_notes(row, document, overflow + large_overflow),
+                *_notes_on_policy(row, found, calculated),
+            ),
         )
 
     def _basis(self, row: StructureRow, document: PlanDocument) -> Basis:
@@ -218,12 +240,14 @@ class _Sizer:
             document.cfcc_level,
             row.ratio,
             row.queue_managers if row.structure_type == "admin" else None,
+            frozenset(row.policy),
         )
         if key not in self._bases:
             structures = [] if row.structure_type == "admin" else [_structure(row)]
             plan = _document(
-                self.settings, _GROUP_OF_SIZES, document.queue_manager_count, document.cfcc_level, structures
-            )
+                self.settings, _GROUP_OF_SIZES, document.queue_manager_count, document.cfcc_level, structures,
+                row if row.structure_type == "admin" else None,
+            )  # fmt: skip
             result = evaluate(read_object(plan), purpose="sizes")
             place = 0 if row.structure_type == "admin" else 1
             found = {each.figure: each for each in explain_result(result, only=place)}
@@ -267,6 +291,20 @@ def _notes(row: StructureRow, document: PlanDocument, overflow: int) -> list[str
     return notes
 
 
+def _notes_on_policy(row: StructureRow, found: StructureResult, calculated: StructureResult) -> Iterator[str]:
+    """Yield what differs from the sizes without the values of a policy that a row states, and their findings."""
+    stated = [column for column in row.policy if row.policy[column].size_bytes]
+    if not stated:
+        return
+    if found.sizes.initsize_bytes != calculated.sizes.initsize_bytes:
+        words = " and ".join(PLAN_KEYS[each].upper() for each in stated)
+        yield f"{words} as in the table; INITSIZE {bytes_to_kib_ceil(calculated.sizes.initsize_bytes)}K would be calculated."
+    keys = {PLAN_KEYS[each] for each in stated}
+    for each in check_sizes(found):
+        if (each.field or "").rpartition("/")[2] in keys:
+            yield f"{each.code}: {each.message}"
+
+
 def _structure(row: StructureRow) -> dict[str, Any]:
     """Return the structure of a plan with the queue of a row, and a second one if it has large messages."""
     name = row.queue or row.structure
@@ -280,12 +318,18 @@ def _structure(row: StructureRow) -> dict[str, Any]:
             {"name": f"{name}{_LARGE}" if queues else name, "message_bytes": size, "backlog": backlog}
         )
     ratio = {} if row.ratio is None else {"entry_to_element_ratio": list(row.ratio)}
-    return {"name": row.structure, **ratio, "queues": queues}
+    return {"name": row.structure, **plan_members(row.policy), **ratio, "queues": queues}
 
 
 def _document(
-    settings: BatchSettings, qsg: str, queue_managers: int, level: int, structures: Sequence[dict[str, Any]]
+    settings: BatchSettings,
+    qsg: str,
+    queue_managers: int,
+    level: int,
+    structures: Sequence[dict[str, Any]],
+    admin: StructureRow | None,
 ) -> dict[str, Any]:
+    stated = plan_members(admin.policy) if admin is not None else {}
     return {
         "schema_version": 1,
         "qsg": qsg,
@@ -293,6 +337,7 @@ def _document(
         "cfcc_level": level,
         "target_usage_percent": settings.target_usage_percent,
         "size_factor": settings.size_factor,
+        **({"admin": stated} if stated else {}),
         "structures": list(structures),
     }
 
@@ -365,7 +410,8 @@ def _plan(
             before = queues.setdefault(queue["name"], row.line)
             if before != row.line:
                 problems.append(row_problem(row, "queue", f"{queue['name']} is already on line {before}"))
-    document = _document(settings, qsg, count or 1, min(levels), list(map(_structure, applications)))
+    admin = next((row for row in rows if row.structure_type == "admin"), None)
+    document = _document(settings, qsg, count or 1, min(levels), list(map(_structure, applications)), admin)
     if not problems:
         # Checked as all plan documents are, so that what is returned can be stored.
         document = read_object(document).model_dump(mode="json", exclude_unset=True)

@@ -18,6 +18,7 @@ from planner_core.errors import FieldProblem, InputInvalid, NameSyntax
 from planner_core.limits import limit
 from planner_core.sizing.structure_size import model_constant
 from planner_core.texts.csv_rows import SHOWN, CsvColumn, RowReader, read_rows
+from planner_core.texts.structure_cells import POLICY_COLUMNS, PolicyValue, plan_problems, policy_values
 
 ROW: Final = "The row"
 MOST_ROWS: Final = 10_000
@@ -54,6 +55,7 @@ COLUMNS: Final = (
            aliases=("entrytoelementratio",)),
     CsvColumn("cfcc_level", "CFCC level; empty uses that of the request", "25", aliases=("cfcc", "level")),
     CsvColumn("queue", "queue of the plan; empty uses the name of the structure", "", aliases=("queuename",)),
+    *POLICY_COLUMNS,
 )  # fmt: skip
 """The columns, in the order of the template; a file may have them in any order, and leave out optional ones."""
 ADMIN_EXAMPLE: Final = {"structure_type": "admin", "qsg": "SQ01", "queue_managers": "8", "ratio": "1:2", "cfcc_level": "25"}  # fmt: skip
@@ -78,6 +80,8 @@ class StructureRow:
     """The ratio of an application structure; None for 1:6, which needs no key in a plan."""
     cfcc_level: int | None
     queue: str
+    policy: Mapping[str, PolicyValue]
+    """The values of a CFRM policy that the row states, by column."""
 
 
 def read_structure_rows(text: str, *, mapping: Mapping[str, str] | None = None) -> tuple[StructureRow, ...]:
@@ -178,6 +182,7 @@ class _Row(RowReader):
             ratio=ratio,
             cfcc_level=self.whole("cfcc_level", 1, 99),
             queue=self._name("queue", names.queue, self.text("queue")),
+            policy=self._policy(),
         )
 
     def _name(self, column: str, check: Callable[[str], str], text: str, *, is_required: bool = False) -> str:
@@ -190,6 +195,14 @@ class _Row(RowReader):
         except NameSyntax as error:
             self.wrong(column, str(error).removesuffix("."))
         return text
+
+    def _policy(self) -> Mapping[str, PolicyValue]:
+        before = len(self.problems)
+        found = policy_values(self)
+        # A value that is no size at all would be reported twice.
+        if found and len(self.problems) == before:
+            self.problems += plan_problems(found)
+        return found
 
     def _ratio(self) -> tuple[int, int] | None:
         text = self.text("ratio")

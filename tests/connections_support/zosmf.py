@@ -43,6 +43,9 @@ class ZosmfStandIn(StandIn):
         self.policies = {each["name"]: each for each in policies or (base_policy(),)}
         self.active = active
         self.reports_active = True
+        self.looks_until_active: int | None = 0
+        """How often the list of policies still names the old policy after an activation; None: it is never carried out."""
+        self._next_active: str | None = None
         self.on_create: Callable[[dict[str, Any]], None] = lambda _: None
         """Changes a policy before it is stored, as a defect on the way would."""
         self.on_read: Callable[[str], None] = lambda _: None
@@ -73,12 +76,23 @@ class ZosmfStandIn(StandIn):
             case "PUT", ["activation", name]:
                 if name not in self.policies:
                     return Answer(404)
-                self.active = name
+                if self.looks_until_active is not None:
+                    self._next_active = name
+                    self._transition(0)
                 return Answer.json({})
             case _:
                 return Answer(405)
 
+    def _transition(self, looks: int) -> None:
+        if self._next_active is None:
+            return
+        if self.looks_until_active:
+            self.looks_until_active -= looks
+            return
+        self.active, self._next_active = self._next_active, None
+
     def _list(self) -> Answer:
+        self._transition(1)
         found: dict[str, Any] = {
             "items": [{"name": each, "_defined": "2026-11-01"} for each in self.policies]
         }

@@ -9,7 +9,7 @@ import pytest
 
 from app import logs
 from app.connections.client import Client, Reply, open_client
-from app.connections.declared import connection_named
+from app.connections.declared import RequestLimits, connection_named
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
 from app.settings import Settings
 from tests.connections_support.certificates import make_certificates
@@ -98,6 +98,28 @@ def test_bad_answers_name_connection_method_path_and_advice(
     assert len(stand_in.requests) == 1
 
 
+def test_request_with_its_own_limits_may_take_longer(tmp_path: Path) -> None:
+    limits = RequestLimits(60, 60, "activation_timeout_s", "activation_timeout_s")
+    with (
+        StandIn.serving(tmp_path, lambda _: Answer(body=b"x" * 100)) as slow,
+        client_of(slow, tmp_path, total_s=0.5) as client,
+    ):
+        slow.faults += [Fault(drips=True), Fault(drips=True)]
+        with pytest.raises(ConnectionFailed, match=r"not complete after 0\.5 seconds.*raise total_s"):
+            client.send("PUT", "/a")
+        assert len(client.send("PUT", "/a", limits=limits).body) == 100
+
+
+def test_exceeded_limit_of_one_request_is_named(stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.faults.append(Fault(is_silent=True))
+    limits = RequestLimits(0.5, 60, "activation_timeout_s", "activation_timeout_s")
+    with (
+        client_of(stand_in, tmp_path) as client,
+        pytest.raises(ConnectionFailed, match=r"within 0\.5 seconds.*raise activation_timeout_s"),
+    ):
+        client.send("PUT", "/a", limits=limits)
+
+
 def test_answer_above_the_limit_is_refused(tmp_path: Path) -> None:
     with StandIn.serving(tmp_path, lambda _: Answer(body=b"x" * 5000)) as large:
         error = failure(client_of(large, tmp_path, max_answer_bytes=4096, attempts=1))
@@ -166,7 +188,7 @@ def test_credentials_come_from_the_environment(
         "user_variable": "PLEX1_USER",
         "password_variable": "PLEX1_PASS",
     }
-    with pytest.raises(ConnectionsInvalid, match="PLEX1_USER and PLEX1_PASS is not set"):
+    with pytest.raises(ConnectionsInvalid, match="has no value for PLEX1_USER and PLEX1_PASS"):
         client_of(stand_in, tmp_path, **more)
     monkeypatch.setenv("PLEX1_USER", USER)
     monkeypatch.setenv("PLEX1_PASS", PASSWORD)

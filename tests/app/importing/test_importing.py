@@ -69,6 +69,33 @@ def test_rest_lists_all_errors_and_returns_no_sizes(app: FastAPI) -> None:
     assert_problem(post_json(app, "/api/v1/import/structures", missing), "input-refused", 422)
 
 
+POLICY = "structure,small_per_minute,average_size,minutes,SIZE,INITSIZE,PREFLIST\n"
+
+
+def test_page_and_command_use_stated_sizes_and_show_the_calculated_one(
+    app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = POLICY + "APP1,100,956,180,80M,40M,CF01 CF02\n"
+    words = "SIZE and INITSIZE as in the table; INITSIZE 71680K would be calculated."
+    assert words in post(app, text=text).text
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    assert cli.main(["import", "structures", str(file)]) == 0
+    [row] = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    sizes = (row["size_kib"], row["initsize_kib"], row["calculated_initsize_kib"], row["basis"])
+    assert sizes == ("81920", "40960", "71680", "given")
+    assert words in row["notes"]
+
+
+def test_command_lists_all_errors_of_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(POLICY + "".join(f"APP{n},x,956,180,1G,2G,CF01\n" for n in range(3)))
+    assert cli.main(["import", "structures", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("initsize: INITSIZE 2G is above SIZE 1G") == 3
+    assert "line 4, small_per_minute: must be a number" in said
+
+
 def test_page_shows_sizes_and_offers_files(app: FastAPI) -> None:
     answer = post(app, text=STRUCTURES, as_="plans")
     assert answer.status == 200
@@ -96,7 +123,7 @@ def test_page_shows_errors_with_their_lines_and_keeps_the_table(app: FastAPI) ->
 
 
 def test_page_maps_headings(app: FastAPI) -> None:
-    text = STRUCTURES.replace("small_per_minute", "Ankunft").replace("queue\r", "Owner\r")
+    text = STRUCTURES.replace("small_per_minute", "Ankunft").replace(",queue,", ",Owner,")
     assert "unknown column &#39;Ankunft&#39;" in post(app, text=text).text
     assert post(app, text=text, columns="Ankunft=small_per_minute\r\nOwner=-").status == 200
 
@@ -212,7 +239,7 @@ def test_unreadable_file_is_refused(data: bytes, words: str) -> None:
 
 def test_command_writes_all_plans_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, folder = tmp_path / "t.csv", tmp_path / "plans"
-    file.write_text(STRUCTURES + "APP2,,SQ02,,1,1,,,1,,,,\r\n")
+    file.write_text(STRUCTURES + "APP2,,SQ02,,1,1,,,1,,,,,,,\r\n")
     assert cli.main(["import", "structures", str(file), "--plans", str(folder)]) == 2
     assert "line 4, queue_managers" in capsys.readouterr().err
     assert not folder.exists()

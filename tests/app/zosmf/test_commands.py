@@ -377,7 +377,9 @@ def test_command_that_another_one_is_sending_is_refused_until_it_must_have_ended
     code, _, err = run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")
     assert (code, stand_in.active) == (2, "CFRM01")
     assert "has been activating the policy CFRM02 since" in err
-    assert run(capsys, *APPLY)[0] == 0
+    assert "Whether the policy is active is not known. To find out, enter D XCF,POLICY,TYPE=CFRM" in err
+    code, out, _ = run(capsys, *APPLY)
+    assert (code, "it is not known whether it is active" in out) == (1, True)
     set_row(ApplyState.ACTIVATING, minutes_ago=60)
     assert run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")[0] == 0
     assert stand_in.active == "CFRM02"

@@ -127,3 +127,9 @@ def test_number_with_separators_is_an_error_with_its_value_and_a_hint() -> None:
     assert problem == (
         "line 2: A: '1.234,5' is not a number (backlog): use a point for decimals and no thousands separators"
     )
+
+
+def test_error_of_a_structure_has_the_line_that_states_the_value() -> None:
+    text = HEADING + "APP1;A;2K;10;;;CF01\nAPP1;B;2K;10;1G;2G;\nAPP2;C;2K;10;20000G;;\n"
+    assert [each.partition(":")[0] for each in problems_of(text)] == ["line 4, structure_size"]
+    assert problems_of(text.replace("20000G", "1G")) == ["line 3, initsize: INITSIZE 2G is above SIZE 1G"]

@@ -20,6 +20,14 @@ ROWS = HEADING + (
     "APP3,,SQ01,,10,20000,0,,60,0,1:30\n"
     "APP1,application,SQ02,4,0,,7,,10,0,\n"
 )
+POLICY = "structure,structure_type,qsg,queue_managers,small_per_minute,average_size,minutes,Size,INITSIZE,PREFLIST\n"
+STATED = POLICY + (
+    ",admin,SQ01,8,,,,60M,40960,CF01 CF02\n"
+    'APP1,,SQ01,,100,956,180,131072,64M,"cf02,CF01"\n'
+    "APP2,,SQ01,,100,956,180,150M,,\n"
+    "APP3,,SQ01,,100,956,180,,,(CF01)\n"
+    ",admin,SQ02,8,,,,,,\n"
+)
 
 
 def problems_of(text: str, *, makes_plans: bool = False, settings: BatchSettings = SETTINGS) -> list[str]:
@@ -28,8 +36,9 @@ def problems_of(text: str, *, makes_plans: bool = False, settings: BatchSettings
     return [str(each) for each in refused.value.problems]
 
 
-def test_sizes_equal_those_of_the_plans_made_of_the_rows() -> None:
-    found = size_batch(ROWS, SETTINGS, makes_plans=True)
+@pytest.mark.parametrize("rows", [ROWS, STATED])
+def test_sizes_equal_those_of_the_plans_made_of_the_rows(rows: str) -> None:
+    found = size_batch(rows, SETTINGS, makes_plans=True)
     assert [plan.qsg for plan in found.plans] == ["SQ01", "SQ02"]
     by_name: dict[tuple[str | None, str], SizedRow] = {(row.qsg, row.structure): row for row in found.rows}
     compared = 0
@@ -43,6 +52,66 @@ def test_sizes_equal_those_of_the_plans_made_of_the_rows() -> None:
             assert row.size_kib == bytes_to_kib_ceil(each.sizes.size_bytes)
     assert compared == len(found.rows)
     assert found.total_size_kib == sum(row.size_kib for row in found.rows)
+
+
+def test_stated_sizes_and_preference_lists_are_those_of_the_rows_and_the_plans() -> None:
+    found = size_batch(STATED, SETTINGS, makes_plans=True)
+    sizes = [(row.size_kib, row.initsize_kib) for row in found.rows]
+    assert sizes[:2] == [(60 * 1024, 40 * 1024), (128 * 1024, 64 * 1024)]
+    plain = size_batch(ROWS, SETTINGS).rows[1]
+    assert [row.initsize_kib for row in found.rows[2:4]] == [plain.initsize_kib] * 2
+    assert {row.calculated_initsize_kib for row in found.rows[1:4]} == {plain.initsize_kib}
+    assert [row.basis.value for row in found.rows[:4]] == [
+        "given",
+        "given",
+        plain.basis.value,
+        plain.basis.value,
+    ]
+    document = read_object(found.plans[0].document)
+    assert (document.admin.size, document.admin.initsize) == (60 * 2**20, 40 * 2**20)
+    assert document.admin.preflist == ["CF01", "CF02"]
+    assert [each.preflist for each in document.structures] == [["CF02", "CF01"], [], ["CF01"]]
+    # The administrative structure of another group with the same number of queue managers has no stated sizes.
+    assert "admin" not in found.plans[1].document
+    assert found.rows[4].initsize_kib == found.rows[0].calculated_initsize_kib
+
+
+def test_stated_sizes_are_compared_with_the_need() -> None:
+    small = POLICY + ",admin,SQ01,8,,,,,20M,\nAPP1,,SQ01,,100,956,180,300M,40M,\n"
+    admin, app1 = size_batch(small, SETTINGS).rows
+    assert admin.notes[0] == "INITSIZE as in the table; INITSIZE 28672K would be calculated."
+    assert admin.notes[1].startswith("ADMIN_BELOW_MINIMUM: CSQ_ADMIN has 20M, below the 28672K")
+    codes = [note.partition(":")[0] for note in app1.notes[1:]]
+    assert codes == ["SIZE_OVER_TWICE_INITSIZE", "INITSIZE_BELOW_XCF_MINIMUM", "INITSIZE_BELOW_NEED"]
+
+
+def test_size_alone_is_the_size_of_messages_and_can_be_mapped() -> None:
+    text = "structure,small_per_minute,size,minutes\nA,1,956,1\n"
+    assert read_structure_rows(text)[0].average_size == 956
+    text = "structure,small_per_minute,average_size,minutes,size\nA,1,956,1,1G\n"
+    assert "names the column average_size twice" in problems_of(text)[0]
+    [row] = size_batch(text, SETTINGS, mapping={"SIZE": "structure_size"}).rows
+    assert row.size_kib == 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ("1G,2X,", "line 2, initsize: '2X' is not a valid size: write a number and a unit"),
+        ("1G,2G,", "line 2, initsize: INITSIZE 2G is above SIZE 1G"),
+        ("1.000,500,", "line 2, structure_size: may have a thousands separator: write '1.000' without"),
+        ("1G,1G,TOOLONGNAME", "line 2, preflist: 'TOOLONGNAME' is not allowed here"),
+        ("1G,1G,CF01 cf01", "line 2, preflist: coupling facility CF01 occurs twice"),
+        ("1G,1G,A B C D E F G H I", "line 2, preflist: has 9 items: at most 8"),
+        ("99999G,1G,", "line 2, structure_size: must be between"),
+    ],
+)
+@pytest.mark.parametrize("row", ["APP1,,SQ01,,100,956,180,", ",admin,SQ01,8,,,,"])
+def test_values_of_a_policy_that_a_plan_refuses_have_their_line_and_column(
+    row: str, cells: str, words: str
+) -> None:
+    [problem] = problems_of(f"{POLICY}{row}{cells}\n")
+    assert problem.startswith(words)
 
 
 def test_large_messages_are_a_second_queue_and_overflow_is_counted_apart() -> None:
