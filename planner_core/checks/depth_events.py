@@ -39,17 +39,19 @@ class Case(NamedTuple):
     force: InForce
     alone: Alone
     high_at: int | None
+    is_unlimited: bool
     is_never: bool
     is_late: bool
 
     @classmethod
-    def of(cls, place: int, queue: Queue, messages: int, advisor: Advisor) -> Case:
-        """Return the case of a queue with its advice."""
+    def of(cls, place: int, queue: Queue, messages: int, advisor: Advisor, unlimited: int) -> Case:
+        """Return the case of a queue with its advice; `unlimited` is the largest MAXDEPTH."""
         force, alone = advisor.in_force[place], advisor.alone(place)
         high_at = force.high_at
         is_never = high_at is not None and not alone.size_holds(high_at)
         is_late = high_at is not None and high_at > alone.at_action and not is_never
-        return cls(place, queue, messages, force, alone, high_at, is_never, is_late)
+        is_unlimited = queue.maxdepth == unlimited and queue.qdphiev == "ENABLED"
+        return cls(place, queue, messages, force, alone, high_at, is_unlimited, is_never, is_late)
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
@@ -97,8 +99,9 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     yield from _reversed(structure.pointer, definition)
     if advice is None:
         return
+    unlimited = limit("largest_maxdepth")
     cases = [
-        Case.of(place, definition.queues[place], structure.queues[place].messages, advice.advisor)
+        Case.of(place, definition.queues[place], structure.queues[place].messages, advice.advisor, unlimited)
         for place in advice.stated
     ]
     if not cases:
@@ -269,7 +272,7 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
     yield from queues.where(
         "MAXDEPTH_UNLIMITED_WITH_EVENTS",
         "maxdepth",
-        _is_unlimited,
+        lambda case: case.is_unlimited,
         lambda case: (
             f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest one above 0 "
             "means "
@@ -280,7 +283,7 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
     yield from queues.where(
         "QDEPTHHI_ABOVE_CAPACITY",
         "qdepthhi",
-        lambda case: case.is_never and not _is_unlimited(case),
+        lambda case: case.is_never and not case.is_unlimited,
         lambda case: (
             f"Queue Depth High is at {case.high_at} messages, but at SIZE the structure "
             f"holds only {case.alone.in_size}: it is full (reason 2192) before the event. {_rather(case, advice.advisor)}"
@@ -298,7 +301,7 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
     yield from queues.where(
         "MAXDEPTH_ABOVE_CAPACITY",
         "maxdepth",
-        lambda case: not case.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
+        _is_too_deep,
         lambda case: (
             f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.alone.in_size} messages that the structure "
             "holds at SIZE: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
@@ -327,6 +330,15 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
             f"default; higher values warn too late. {_rather(case, advice.advisor)}"
         ),
     )
+
+
+def _is_too_deep(case: Case) -> bool:
+    """Return whether SIZE does not hold the MAXDEPTH of the document; an unlimited one has its own finding."""
+    maxdepth = case.queue.maxdepth
+    if maxdepth is None or case.is_unlimited:
+        return False
+    # MAXDEPTH is at least the depth of Queue Depth High.
+    return case.is_never or not case.alone.size_holds(maxdepth)
 
 
 def _is_low_in_the_way(case: Case) -> bool:
@@ -381,10 +393,6 @@ def _together(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
             field=f"{queues.at}/queues",
             structure=queues.name,
         )
-
-
-def _is_unlimited(case: Case) -> bool:
-    return case.queue.maxdepth == limit("largest_maxdepth") and case.queue.qdphiev == "ENABLED"
 
 
 def _level(advice: DepthAdvice) -> str:

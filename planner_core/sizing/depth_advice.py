@@ -116,7 +116,7 @@ class Alone(NamedTuple):
     """The capacity of the structure for one queue while the others are empty [messages], with offload rules.
 
     `at_action` is the number of messages at the action level. `without_rules` is the capacity of SIZE with all data in
-    the CF, which is never more than with offloaded data. `initsize` and `size` are in bundles.
+    the CF, which is never more than with offloaded data. `initsize` and `size` are the storage in bundles.
     """
 
     at_action: int

@@ -375,19 +375,15 @@ class QueueAdvisor:
 
     def alone(self, place: int) -> Alone:
         """Return the capacity for one queue alone, calculated once for each message size."""
-        # Queues with equal message sizes have equal capacities.
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
-            at_action, without_rules = self._in_the_cf(place)
             initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
-            # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
-            # simulated.
-            if self.fillings.has_messages_over(self.early, place):
-                at_action = self.fillings.moments(place)[0].messages(initsize)
             # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan in
             # memory until the next garbage collection.
-            found = self.known[sizes] = Alone(at_action, without_rules, self.fillings, place, initsize, size)
+            found = self.known[sizes] = Alone(
+                *self.fillings.capacities(place, initsize, size), self.fillings, place, initsize, size
+            )
         return found
 
     @cached_property
@@ -399,51 +395,6 @@ class QueueAdvisor:
         """Return the fillings from those of earlier evaluations."""
         elements = self.curve.bundle_at(self.load.ratio)[1]
         return known.fillings(self.units, self.load.rules, elements, self.action_percent)
-
-    @cached_property
-    def early(self) -> int | None:
-        """Return the smallest size among the rules that start below the action level; None if there are none."""
-        return self._smallest_size(below=self.action_percent)
-
-    @cached_property
-    def smallest(self) -> int | None:
-        """Return the smallest size of all rules; None if there are no rules."""
-        return self._smallest_size(below=PERCENT)
-
-    def _smallest_size(self, *, below: int) -> int | None:
-        # Rules for sizes that the plan's backlog lacks are included: a queue without a backlog may have such messages.
-        found = (rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < below)
-        return min(found, default=None)
-
-    def _in_the_cf(self, place: int) -> tuple[int, int]:
-        """Return how many messages of a queue alone fit, without rules, in INITSIZE at the action level and in SIZE."""
-        most = at_action = self.units.elements[place]
-        # Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
-        # shape of message sizes from the beginning. The first figure must agree with it.
-        if self.units.beyond[place] and self.fillings.has_messages_over(self.smallest, place):
-            at_action -= self.units.beyond[place]
-        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
-        room, rate = self._room(at_action)
-        in_initsize = (
-            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator)
-        )
-        if most != at_action:
-            room, rate = self._room(most)
-        return in_initsize, room * size.numerator // (rate * size.denominator)
-
-    def _room(self, elements: int) -> tuple[int, int]:
-        """Return the room in the pool of a bundle that is full first, and the part that a message with these elements uses."""
-        scale, room, rate = self.units.scale, 0, 0
-        for entry_cost, element_cost, total in self.whole_pools:
-            its_rate = entry_cost * scale + element_cost * elements
-            if not rate or total * rate < room * its_rate:
-                room, rate = total, its_rate
-        return room * scale, rate
-
-    @cached_property
-    def whole_pools(self) -> tuple[tuple[int, int, int], ...]:
-        """Return the amounts of both pools as integers."""
-        return tuple(pool.whole for pool in self.pools)
 
     def together(self) -> QueuesTogether | None:
         """Return the figures for all queues at their thresholds at once; None for a structure that holds nothing."""
