@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.depth_advice import DepthAdvice, QueueAdvice, QueueThresholds, Thresholds
+from planner_core.sizing.depth_advice import Advisor, Alone, DepthAdvice, InForce
 from planner_core.sizing.depth_advising import Members
 from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
@@ -36,23 +36,22 @@ class Case(NamedTuple):
     place: int
     queue: Queue
     messages: int
-    advised: Thresholds
-    planned: QueueThresholds
-    force: Thresholds
+    force: InForce
+    alone: Alone
     high_at: int | None
+    is_unlimited: bool
     is_never: bool
     is_late: bool
 
     @classmethod
-    def of(
-        cls, place: int, queue: Queue, messages: int, advice: QueueAdvice, planned: QueueThresholds
-    ) -> Case:
-        """Return the case of a queue with its advice."""
-        force, alone = advice.force, planned.alone
+    def of(cls, place: int, queue: Queue, messages: int, advisor: Advisor, unlimited: int) -> Case:
+        """Return the case of a queue with its advice; `unlimited` is the largest MAXDEPTH."""
+        force, alone = advisor.in_force[place], advisor.alone(place)
         high_at = force.high_at
         is_never = high_at is not None and not alone.size_holds(high_at)
         is_late = high_at is not None and high_at > alone.at_action and not is_never
-        return cls(place, queue, messages, advice, planned, force, high_at, is_never, is_late)
+        is_unlimited = queue.maxdepth == unlimited and queue.qdphiev == "ENABLED"
+        return cls(place, queue, messages, force, alone, high_at, is_unlimited, is_never, is_late)
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
@@ -100,10 +99,10 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     yield from _reversed(structure.pointer, definition)
     if advice is None:
         return
-    cases: list[Case] = [
-        Case.of(place, definition.queues[place], structure.queues[place].messages, each, each.planned)
-        for place, each in advice.planned.items()
-        if each.planned is not None
+    unlimited = limit("largest_maxdepth")
+    cases = [
+        Case.of(place, definition.queues[place], structure.queues[place].messages, advice.advisor, unlimited)
+        for place in advice.stated
     ]
     if not cases:
         return
@@ -273,21 +272,21 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
     yield from queues.where(
         "MAXDEPTH_UNLIMITED_WITH_EVENTS",
         "maxdepth",
-        _is_unlimited,
+        lambda case: case.is_unlimited,
         lambda case: (
             f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest one above 0 "
             "means "
-            f"{ceil_div(largest, _PERCENT)} messages, and at SIZE the structure holds {case.planned.alone.in_size}. "
-            f"{_rather(case)}"
+            f"{ceil_div(largest, _PERCENT)} messages, and at SIZE the structure holds {case.alone.in_size}. "
+            f"{_rather(case, advice.advisor)}"
         ),
     )
     yield from queues.where(
         "QDEPTHHI_ABOVE_CAPACITY",
         "qdepthhi",
-        lambda case: case.is_never and not _is_unlimited(case),
+        lambda case: case.is_never and not case.is_unlimited,
         lambda case: (
             f"Queue Depth High is at {case.high_at} messages, but at SIZE the structure "
-            f"holds only {case.planned.alone.in_size}: it is full (reason 2192) before the event. {_rather(case)}"
+            f"holds only {case.alone.in_size}: it is full (reason 2192) before the event. {_rather(case, advice.advisor)}"
         ),
     )
     yield from queues.where(
@@ -295,16 +294,16 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
         "qdepthhi",
         lambda case: case.is_late,
         lambda case: (
-            f"Queue Depth High is at {case.high_at} messages, but {case.planned.alone.at_action} of them fill "
-            f"the structure to {_level(advice)}: the event occurs too late to warn of this. {_rather(case)}"
+            f"Queue Depth High is at {case.high_at} messages, but {case.alone.at_action} of them fill "
+            f"the structure to {_level(advice)}: the event occurs too late to warn of this. {_rather(case, advice.advisor)}"
         ),
     )
     yield from queues.where(
         "MAXDEPTH_ABOVE_CAPACITY",
         "maxdepth",
-        lambda case: not case.planned.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
+        _is_too_deep,
         lambda case: (
-            f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.planned.alone.in_size} messages that the structure "
+            f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.alone.in_size} messages that the structure "
             "holds at SIZE: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
         ),
     )
@@ -319,7 +318,7 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
         ),
         lambda case: (
             f"with MAXDEPTH({case.queue.maxdepth}), no QDEPTHHI of at least 1 and above QDEPTHLO raises Queue "
-            f"Depth High before the structure reaches {_level(advice)}. {_rather(case)}"
+            f"Depth High before the structure reaches {_level(advice)}. {_rather(case, advice.advisor)}"
         ),
     )
     yield from queues.where(
@@ -328,9 +327,18 @@ def _capacity(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
         _is_low_in_the_way,
         lambda case: (
             f"QDEPTHLO({case.queue.qdepthlo}) leaves no room for a QDEPTHHI of at most {limit('default_qdepthhi_percent')}, IBM's "
-            f"default; higher values warn too late. {_rather(case)}"
+            f"default; higher values warn too late. {_rather(case, advice.advisor)}"
         ),
     )
+
+
+def _is_too_deep(case: Case) -> bool:
+    """Return whether SIZE does not hold the MAXDEPTH of the document; an unlimited one has its own finding."""
+    maxdepth = case.queue.maxdepth
+    if maxdepth is None or case.is_unlimited:
+        return False
+    # MAXDEPTH is at least the depth of Queue Depth High.
+    return case.is_never or not case.alone.size_holds(maxdepth)
 
 
 def _is_low_in_the_way(case: Case) -> bool:
@@ -349,7 +357,7 @@ def _together(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
     if together is None:
         return
     # Advised values of MAXDEPTH fit together, so the finding is only about given ones.
-    has_maxdepth = any("maxdepth" in case.planned.given for case in queues.cases)
+    has_maxdepth = any(case.queue.maxdepth is not None for case in queues.cases)
     if together.in_size_with_offload > 1 and has_maxdepth:
         few = _some(together.queues_to_full)
         yield finding(
@@ -387,16 +395,12 @@ def _together(queues: _QueueFindings[Case], advice: DepthAdvice) -> Iterator[Fin
         )
 
 
-def _is_unlimited(case: Case) -> bool:
-    return case.queue.maxdepth == limit("largest_maxdepth") and case.queue.qdphiev == "ENABLED"
-
-
 def _level(advice: DepthAdvice) -> str:
     return f"{advice.action_percent} % ({advice.action})"
 
 
-def _rather(case: Case) -> str:
-    advised = case.advised
+def _rather(case: Case, advisor: Advisor) -> str:
+    advised = advisor.advice(case.place)
     if advised.maxdepth is None or advised.qdepthhi is None:
         return "Lower MAXDEPTH."
     return f"Advised: MAXDEPTH({advised.maxdepth}) QDEPTHHI({advised.qdepthhi}) QDEPTHLO({advised.qdepthlo})."
@@ -410,17 +414,24 @@ def _silent(queues: _QueueFindings[Case], document: PlanDocument) -> Iterator[Fi
     """Report queues whose events are partly detected by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return
+    members = Members.of(document)
+
+    def silent(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
+        return members.silent(queue, "put_rate_per_s"), members.silent(queue, "get_rate_per_s")
+
+    def words(case: Case) -> str:
+        high, low = silent(case.queue)
+        return (
+            f"{_share(high)} of the puts and {_share(low)} of the gets come from queue managers without PERFMEV(ENABLED): "
+            "read literally, IBM's text means that the same shares of its High and Low events change the queue's event "
+            "attributes without a message."
+        )
+
     yield from queues.where(
         "SILENT_SWITCHES",
         "queue_manager_rates",
-        lambda case: bool(
-            case.queue.queue_manager_rates and (case.planned.silent_high or case.planned.silent_low)
-        ),
-        lambda case: (
-            f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets come from "
-            "queue managers without PERFMEV(ENABLED): read literally, IBM's text means that the same shares of "
-            "its High and Low events change the queue's event attributes without a message."
-        ),
+        lambda case: bool(case.queue.queue_manager_rates) and any(silent(case.queue)),
+        words,
     )
 
 

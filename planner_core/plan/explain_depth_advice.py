@@ -342,8 +342,9 @@ class _Explainer:
         together = self.advice.together
         if together is None:
             return
-        high = self.advisor.units.demand([each.force.high_at or 0 for each in self.advice.queues])
-        full = self.advisor.units.demand([each.force.maxdepth or 0 for each in self.advice.queues])
+        in_force = self.advice.advisor.in_force
+        high = self.advisor.units.demand([each.high_at or 0 for each in in_force])
+        full = self.advisor.units.demand([each.maxdepth or 0 for each in in_force])
         at = f"{self.at}/together"
         yield self.taken(f"{at}/all_high_percent", together.at_high, high, offload=False, size=False)
         for name, part, offload, size in (

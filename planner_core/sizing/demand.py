@@ -273,10 +273,16 @@ class Units:
 
     @cached_property
     def _columns(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """Return messages, elements and pages of all queues, for each band."""
+        """Return messages, elements and pages of all queues, for each band; a column of zeros is empty, and adds nothing."""
         return tuple(
             [
-                tuple([tuple([bands[number][part] for bands in self.bands]) for part in range(3)])
+                tuple(
+                    [
+                        column if any(column) else ()
+                        for part in range(3)
+                        for column in (tuple([bands[number][part] for bands in self.bands]),)
+                    ]
+                )
                 for number in range(len(self.edges) + 1)
             ]
         )

@@ -12,11 +12,11 @@ with depth x 100 <= QDEPTHLO x MAXDEPTH; how MQ rounds is not published.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from pydantic import Field, PlainSerializer, computed_field
 from pydantic.json_schema import SkipJsonSchema
@@ -24,6 +24,7 @@ from pydantic.json_schema import SkipJsonSchema
 from planner_core import tables
 from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.demand import Demand
+from planner_core.sizing.filling_alone import FillingsAlone
 from planner_core.units import ceil_div, floor_fraction, hundredths
 from planner_core.wire import Answer, Hidden, Omittable, Plain, Unchecked
 
@@ -60,6 +61,29 @@ class DepthAssumption(Answer):
     source: SourceText
 
 
+class InForce(NamedTuple):
+    """MAXDEPTH, QDEPTHHI and QDEPTHLO of a queue: those of the document, completed by advice, otherwise the advised ones.
+
+    A tuple, because calculations and checks need it for all queues of a plan, and answers show it only for some of them.
+    """
+
+    maxdepth: int | None = None
+    qdepthhi: int | None = None
+    qdepthlo: int | None = None
+
+    @property
+    def high_at(self) -> int | None:
+        """Return the lowest depth that meets QDEPTHHI [messages]."""
+        maxdepth, qdepthhi, _ = self
+        return None if maxdepth is None or qdepthhi is None else -(-maxdepth * qdepthhi // PERCENT)
+
+    @property
+    def low_at(self) -> int | None:
+        """Return the highest depth that meets QDEPTHLO [messages]."""
+        maxdepth, _, qdepthlo = self
+        return None if maxdepth is None or qdepthlo is None else maxdepth * qdepthlo // PERCENT
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds(Answer):
     """MAXDEPTH, QDEPTHHI and QDEPTHLO."""
@@ -71,16 +95,12 @@ class Thresholds(Answer):
     @property
     def high_at(self) -> int | None:
         """Return the lowest depth that meets QDEPTHHI [messages]."""
-        if self.maxdepth is None or self.qdepthhi is None:
-            return None
-        return ceil_div(self.maxdepth * self.qdepthhi, PERCENT)
+        return InForce(self.maxdepth, self.qdepthhi).high_at
 
     @property
     def low_at(self) -> int | None:
         """Return the highest depth that meets QDEPTHLO [messages]."""
-        if self.maxdepth is None or self.qdepthlo is None:
-            return None
-        return self.maxdepth * self.qdepthlo // PERCENT
+        return InForce(self.maxdepth, None, self.qdepthlo).low_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +112,30 @@ class DepthLead(Answer):
     to_full_s: LeadSeconds
 
 
-@dataclass(frozen=True)
-class Alone:
+class Alone(NamedTuple):
     """The capacity of the structure for one queue while the others are empty [messages], with offload rules.
 
     `at_action` is the number of messages at the action level. `without_rules` is the capacity of SIZE with all data in
-    the CF, which is never more than with offloaded data. `when_full` calculates the capacities of INITSIZE and of SIZE.
+    the CF, which is never more than with offloaded data. `initsize` and `size` are the storage in bundles.
     """
 
     at_action: int
     without_rules: int
-    when_full: Callable[[], tuple[int, int]] = field(repr=False, compare=False)
+    fillings: FillingsAlone
+    place: int
+    initsize: Fraction
+    size: Fraction
 
     # Few callers need these, and each takes a simulated filling to calculate.
-    @cached_property
-    def _full(self) -> tuple[int, int]:
-        return self.when_full()
-
     @property
     def in_initsize(self) -> int:
         """Return the capacity of INITSIZE."""
-        return self._full[0]
+        return self.fillings.moments(self.place)[1].messages(self.initsize)
 
     @property
     def in_size(self) -> int:
         """Return the capacity of SIZE."""
-        return self._full[1]
+        return self.fillings.moments(self.place)[1].messages(self.size)
 
     def size_holds(self, messages: int) -> bool:
         """Return whether SIZE holds this number of messages."""
@@ -251,10 +269,22 @@ class QueueAdvice(Thresholds):
         Field(description="Present if the document states something about the depth events of the queue."),
     ] = None
 
+
+class Advisor(Protocol):
+    """A calculator of advice on the queues of one structure."""
+
     @property
-    def force(self) -> Thresholds:
-        """Return the thresholds in force: those of the document, completed by advice, otherwise the advised ones."""
-        return self.planned if self.planned is not None else self
+    def in_force(self) -> Sequence[InForce]:
+        """Return the thresholds in force of every queue, in the order of the document."""
+        ...
+
+    def alone(self, place: int) -> Alone:
+        """Return the capacity of the structure for the queue at this place alone."""
+        ...
+
+    def advice(self, place: int) -> QueueAdvice:
+        """Return the advice for the queue at this place."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +344,7 @@ class JointLead(Answer):
 class DepthAdvice(Answer):
     """Advice on the depths of the queues of a structure.
 
-    `planned` contains the queues with depth events in the document, by index; without any, `together` and `lead` are
-    null.
+    `stated` has the places of the queues with depth events in the document; without any, `together` and `lead` are null.
     `action_part`, `threshold_part` and `full_part` are the number of times that the planned backlog fits in INITSIZE at
     the action level, at FULLTHRESHOLD and when it is full; null without a backlog.
     """
@@ -339,10 +368,10 @@ class DepthAdvice(Answer):
             description="Queue managers with PERFMEV(ENABLED); null if the document does not specify PERFMEV.",
         ),
     ]
-    planned: Hidden[Mapping[int, QueueAdvice]]
+    stated: Hidden[Sequence[int]]
     together: QueuesTogether | None
     lead: JointLead | None
-    of_queues: Hidden[Callable[[DepthAdvice], tuple[QueueAdvice, ...]]] = field(repr=False, compare=False)
+    advisor: Hidden[Advisor] = field(repr=False, compare=False)
     written_queues: Annotated[
         Omittable[tuple[QueueAdvice, ...]],
         Field(alias="queues", description="Only in a result with depths=true."),
@@ -352,7 +381,7 @@ class DepthAdvice(Answer):
     @cached_property
     def queues(self) -> tuple[QueueAdvice, ...]:
         """Return the advice for every queue, in the order of the document."""
-        return self.of_queues(self)
+        return tuple([self.advisor.advice(place) for place in range(len(self.advisor.in_force))])
 
     def with_queues(self) -> DepthAdvice:
         """Return this advice, with the advice for every queue included in its JSON."""
@@ -361,7 +390,7 @@ class DepthAdvice(Answer):
     @property
     def is_planned(self) -> bool:
         """Return whether the document states PERFMEV, or depth events for one of these queues."""
-        return self.event_messages is not None or bool(self.planned)
+        return self.event_messages is not None or bool(self.stated)
 
     @computed_field
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import gcd, lcm
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -18,6 +18,7 @@ from planner_core.sizing.depth_advice import (
     PERCENT,
     Alone,
     DepthAdvice,
+    InForce,
     JointLead,
     QueueAdvice,
     QueuesTogether,
@@ -39,9 +40,7 @@ _RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
 _own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
 """A function that reads everything that a document can state about the depth events of one queue."""
 _SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
-_Values = tuple[int | None, int | None, int | None]
-"""MAXDEPTH, QDEPTHHI and QDEPTHLO. Tuples, because results for 32,000 queues take long to create."""
-_NO_VALUES: _Values = (None, None, None)
+_NO_VALUES = InForce()
 Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The number of times that the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is
 full."""
@@ -114,17 +113,8 @@ def advise(
         curve: The curve in use.
         known: The queues of earlier evaluations of the plan, if it is evaluated several times.
     """
-    parts: Parts = (None, None, None)
-    if load.with_offload is not None:
-        whole, part = load.bundles_in_initsize.as_integer_ratio()
-        at_action, at_threshold, when_full = [
-            Fraction(point.share * whole * PARTS // (point.q * part), PARTS)
-            for point in levels(load.with_offload, *usage.percents)
-        ]
-        parts = (at_action, at_threshold, when_full)
     advisor = QueueAdvisor.of(document, structure, load, queues, curve, known)
-    # All of the queues, because those without depth events fill the structure together with the others.
-    advice = advisor.advice(parts, range(len(queues))) if stated else ()
+    parts = advisor.parts
     return DepthAdvice(
         action=usage.action,
         action_percent=usage.action_percent,
@@ -134,10 +124,10 @@ def advise(
         full_part=parts[2],
         messages=load.demand.messages,
         event_messages=advisor.members.enabled_count,
-        planned={place: advice[place] for place in stated},
-        together=advisor.together(advice) if stated else None,
-        lead=advisor.joint_lead(advice) if stated else None,
-        of_queues=advisor.of_queues,
+        stated=stated,
+        together=advisor.together() if stated else None,
+        lead=advisor.joint_lead(stated) if stated else None,
+        advisor=advisor,
     )
 
 
@@ -151,7 +141,7 @@ def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
     return (*[filled.levels[percent] for percent in percents], filled.full)
 
 
-def _advised(messages: int, parts: Parts) -> _Values:
+def _advised(messages: int, parts: Parts) -> InForce:
     at_action, at_threshold, when_full = parts
     if not messages or at_action is None or at_threshold is None or when_full is None:
         return _NO_VALUES
@@ -169,7 +159,7 @@ def _completed(
     *,
     qdepthhi: int | None = None,
     qdepthlo: int | None = None,
-) -> _Values:
+) -> InForce:
     """Return the thresholds for a MAXDEPTH: the given ones, and the highest useful values for the others."""
     if qdepthhi is None and maxdepth and at_action is not None:
         high = messages * at_action.numerator // at_action.denominator
@@ -180,7 +170,7 @@ def _completed(
     # IBM publishes no rule for QDEPTHLO, so it keeps the ratio of IBM's defaults.
     if qdepthlo is None and qdepthhi is not None:
         qdepthlo = qdepthhi * limit("default_qdepthlo_percent") // limit("default_qdepthhi_percent")
-    return maxdepth, qdepthhi, qdepthlo
+    return InForce(maxdepth, qdepthhi, qdepthlo)
 
 
 @dataclass(frozen=True)
@@ -319,55 +309,61 @@ class QueueAdvisor:
         """Return the pools of one bundle."""
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
-    def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
-        """Return advice for every queue; existing advice for queues with depth events in the document is reused."""
-        parts = (advice.action_part, advice.threshold_part, advice.full_part)
-        others = [place for place in range(len(self.queues)) if place not in advice.planned]
-        found = {**advice.planned, **dict(zip(others, self.advice(parts, others), strict=True))}
-        return tuple(found[place] for place in range(len(self.queues)))
+    @cached_property
+    def parts(self) -> Parts:
+        """Return how often the planned backlog fits in INITSIZE at each level."""
+        if self.load.with_offload is None:
+            return None, None, None
+        whole, part = self.load.bundles_in_initsize.as_integer_ratio()
+        at_action, at_threshold, when_full = [
+            Fraction(point.share * whole * PARTS // (point.q * part), PARTS)
+            for point in levels(self.load.with_offload, *self.usage.percents)
+        ]
+        return at_action, at_threshold, when_full
 
-    def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
-        """Return the advice for the queues at these places."""
-        found = []
-        is_stated = self.members.is_stated
-        for place in places:
-            queue, messages = self.structure.queues[place], self.queues[place].messages
-            maxdepth, qdepthhi, qdepthlo = advised = _advised(messages, parts)
-            says = is_stated or _own(queue) != _SILENT
-            # Named one by one: `asdict` would copy each value, which takes most of the time of a large plan.
-            found.append(
-                QueueAdvice(
-                    name=queue.name,
-                    planned=self._planned(place, queue, advised, parts[0]) if says else None,
-                    maxdepth=maxdepth,
-                    qdepthhi=qdepthhi,
-                    qdepthlo=qdepthlo,
-                )
-            )
-        return tuple(found)
-
-    def _planned(
-        self, place: int, queue: Queue, advised: _Values, at_action: Fraction | None
-    ) -> QueueThresholds:
-        """Return the thresholds that the document states for a queue, completed by advice."""
-        maxdepth, qdepthhi, qdepthlo = stated = queue.maxdepth, queue.qdepthhi, queue.qdepthlo
-        given = (
-            _THRESHOLDS
-            if None not in stated
-            else tuple([key for key, value in zip(_THRESHOLDS, stated, strict=True) if value is not None])
+    @cached_property
+    def in_force(self) -> tuple[InForce, ...]:
+        """Return the thresholds in force of every queue, in the order of the document."""
+        # All of the queues, because those without depth events fill the structure together with the others.
+        return tuple(
+            [
+                self._in_force(queue, demand.messages)
+                for queue, demand in zip(self.structure.queues, self.queues, strict=True)
+            ]
         )
+
+    def _in_force(self, queue: Queue, messages: int) -> InForce:
+        """Return the thresholds that the document states for a queue, completed by advice."""
+        maxdepth, qdepthhi, qdepthlo = queue.maxdepth, queue.qdepthhi, queue.qdepthlo
         if maxdepth is None:
-            maxdepth = advised[0]
-        if maxdepth is not None and (qdepthhi is None or qdepthlo is None):
-            maxdepth, qdepthhi, qdepthlo = _completed(
-                maxdepth, self.queues[place].messages, at_action, qdepthhi=qdepthhi, qdepthlo=qdepthlo
-            )
+            maxdepth = _advised(messages, self.parts).maxdepth
+        if maxdepth is None or (qdepthhi is not None and qdepthlo is not None):
+            return InForce(maxdepth, qdepthhi, qdepthlo)
+        return _completed(maxdepth, messages, self.parts[0], qdepthhi=qdepthhi, qdepthlo=qdepthlo)
+
+    def advice(self, place: int) -> QueueAdvice:
+        """Return the advice for the queue at this place."""
+        queue = self.structure.queues[place]
+        maxdepth, qdepthhi, qdepthlo = _advised(self.queues[place].messages, self.parts)
+        says = self.members.is_stated or _own(queue) != _SILENT
+        # Named one by one: `asdict` would copy each value, which takes most of the time of a large plan.
+        return QueueAdvice(
+            name=queue.name,
+            planned=self._planned(place, queue) if says else None,
+            maxdepth=maxdepth,
+            qdepthhi=qdepthhi,
+            qdepthlo=qdepthlo,
+        )
+
+    def _planned(self, place: int, queue: Queue) -> QueueThresholds:
+        """Return the thresholds in force of a queue, and their effects."""
+        maxdepth, qdepthhi, qdepthlo = self.in_force[place]
         puts, gets = rates_of(queue)
         return QueueThresholds(
             maxdepth=maxdepth,
             qdepthhi=qdepthhi,
             qdepthlo=qdepthlo,
-            given=given,
+            given=tuple([key for key in _THRESHOLDS if getattr(queue, key) is not None]),
             alone=self.alone(place),
             puts=puts,
             gets=gets,
@@ -379,27 +375,14 @@ class QueueAdvisor:
 
     def alone(self, place: int) -> Alone:
         """Return the capacity for one queue alone, calculated once for each message size."""
-        # Queues with equal message sizes have equal capacities.
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
-            at_action, without_rules = self._in_the_cf(place)
-            # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
-            # simulated.
-            if self.fillings.has_messages_over(self.early, place):
-                at_action = self.fillings.moments(place)[0].messages(self.load.bundles_in_initsize)
+            initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+            # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan in
+            # memory until the next garbage collection.
             found = self.known[sizes] = Alone(
-                at_action=at_action,
-                without_rules=without_rules,
-                # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan
-                # in memory until the next garbage collection.
-                when_full=partial(
-                    _when_full,
-                    self.fillings,
-                    place,
-                    self.load.bundles_in_initsize,
-                    self.load.bundles_in_size,
-                ),
+                *self.fillings.capacities(place, initsize, size), self.fillings, place, initsize, size
             )
         return found
 
@@ -413,60 +396,15 @@ class QueueAdvisor:
         elements = self.curve.bundle_at(self.load.ratio)[1]
         return known.fillings(self.units, self.load.rules, elements, self.action_percent)
 
-    @cached_property
-    def early(self) -> int | None:
-        """Return the smallest size among the rules that start below the action level; None if there are none."""
-        return self._smallest_size(below=self.action_percent)
-
-    @cached_property
-    def smallest(self) -> int | None:
-        """Return the smallest size of all rules; None if there are no rules."""
-        return self._smallest_size(below=PERCENT)
-
-    def _smallest_size(self, *, below: int) -> int | None:
-        # Rules for sizes that the plan's backlog lacks are included: a queue without a backlog may have such messages.
-        found = (rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < below)
-        return min(found, default=None)
-
-    def _in_the_cf(self, place: int) -> tuple[int, int]:
-        """Return how many messages of a queue alone fit, without rules, in INITSIZE at the action level and in SIZE."""
-        most = at_action = self.units.elements[place]
-        # Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
-        # shape of message sizes from the beginning. The first figure must agree with it.
-        if self.units.beyond[place] and self.fillings.has_messages_over(self.smallest, place):
-            at_action -= self.units.beyond[place]
-        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
-        room, rate = self._room(at_action)
-        in_initsize = (
-            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator)
-        )
-        if most != at_action:
-            room, rate = self._room(most)
-        return in_initsize, room * size.numerator // (rate * size.denominator)
-
-    def _room(self, elements: int) -> tuple[int, int]:
-        """Return the room in the pool of a bundle that is full first, and the part that a message with these elements uses."""
-        scale, room, rate = self.units.scale, 0, 0
-        for entry_cost, element_cost, total in self.whole_pools:
-            its_rate = entry_cost * scale + element_cost * elements
-            if not rate or total * rate < room * its_rate:
-                room, rate = total, its_rate
-        return room * scale, rate
-
-    @cached_property
-    def whole_pools(self) -> tuple[tuple[int, int, int], ...]:
-        """Return the amounts of both pools as integers."""
-        return tuple(pool.whole for pool in self.pools)
-
-    def together(self, advice: Sequence[QueueAdvice]) -> QueuesTogether | None:
+    def together(self) -> QueuesTogether | None:
         """Return the figures for all queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
             return None
-        high = self.units.demand([each.force.high_at or 0 for each in advice])
-        full = self.units.demand([each.force.maxdepth or 0 for each in advice])
+        high = self.units.demand([each.high_at or 0 for each in self.in_force])
+        full = self.units.demand([each.maxdepth or 0 for each in self.in_force])
         plain, relieved = self.bundles(full, offload=False), self.bundles(full, offload=True)
-        to_full_threshold, to_full = self.fewest(advice, full)
+        to_full_threshold, to_full = self.fewest(full)
         return QueuesTogether(
             at_high=self.bundles(high, offload=False) / initsize,
             in_initsize=plain / initsize,
@@ -484,13 +422,13 @@ class QueueAdvisor:
         met = firing(self.load.rules, demand) if offload else ()
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
-    def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def fewest(self, full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the smallest sets of queues that, at MAXDEPTH, fill INITSIZE to FULLTHRESHOLD or completely.
 
         All data is in the CF. A set is empty if not even all queues together fill it that far.
         """
         # Advised values of MAXDEPTH fit in INITSIZE together, so only given ones can be too large.
-        if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
+        if all(queue.maxdepth is None for queue in self.structure.queues):
             return (), ()
         bundles, scale = self.load.bundles_in_initsize, self.units.scale
         best: list[tuple[str, ...]] = [(), ()]
@@ -498,8 +436,8 @@ class QueueAdvisor:
             # Multiplied by the scales of pool and demand, so that everything is an integer. Negative, because the largest
             # queues come first and equal ones follow in the order of their names.
             costs = sorted(
-                (-(entry_cost * scale * (each.force.maxdepth or 0) + element_cost * taken), each.name)
-                for each, taken in zip(advice, full.taken, strict=True)
+                (-(entry_cost * scale * (each.maxdepth or 0) + element_cost * taken), queue.name)
+                for queue, each, taken in zip(self.structure.queues, self.in_force, full.taken, strict=True)
             )
             for nth, percent in enumerate((self.threshold_percent, PERCENT)):
                 room = -(-bundles.numerator * total * scale * percent // (bundles.denominator * PERCENT))
@@ -508,17 +446,21 @@ class QueueAdvisor:
                     best[nth] = names
         return best[0], best[1]
 
-    def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
-        """Return the times if all growing queues grow together; None if no queue is known to grow."""
+    def joint_lead(self, stated: Iterable[int]) -> JointLead | None:
+        """Return the times if all growing queues grow together; None if no queue is known to grow.
+
+        Args:
+            stated: The places of the queues with depth events in the document.
+        """
         # A queue without rates counts as one that does not grow, which the answer lists among its assumptions.
         growing = {}
-        for place, each in enumerate(advice):
-            planned = each.planned
-            if planned is None or planned.puts is None or planned.gets is None:
+        for place in stated:
+            put_rate, get_rate = rates_of(self.structure.queues[place])
+            if put_rate is None or get_rate is None:
                 continue
             # The difference in lowest terms, as a fraction would have it, in a fifth of the time.
-            puts, of_puts = planned.puts.as_integer_ratio()
-            gets, of_gets = planned.gets.as_integer_ratio()
+            puts, of_puts = put_rate.as_integer_ratio()
+            gets, of_gets = get_rate.as_integer_ratio()
             rate, of_rate = puts * of_gets - gets * of_puts, of_puts * of_gets
             if rate > 0:
                 common = gcd(rate, of_rate)
@@ -526,7 +468,7 @@ class QueueAdvisor:
         if not growing or not self.load.bundles_in_initsize:
             return None
         common = lcm(*{of_rate for _, of_rate in growing.values()})
-        counts = [0] * len(advice)
+        counts = [0] * len(self.queues)
         for place, (rate, of_rate) in growing.items():
             counts[place] = rate * (common // of_rate)
         demand, seconds = self.units.demand(counts), common / self.factor
@@ -537,13 +479,13 @@ class QueueAdvisor:
         )
         first: tuple[int, int, str] | None = None
         for place in growing:
-            each, speed = advice[place], counts[place]
-            high = each.force.high_at
-            if high is None or self.structure.queues[place].qdphiev == "DISABLED":
+            queue, speed = self.structure.queues[place], counts[place]
+            high = self.in_force[place].high_at
+            if high is None or queue.qdphiev == "DISABLED":
                 continue
             # high / speed, compared without fractions; of equal times, that of the first name counts.
-            if first is None or (high * first[1], each.name) < (first[0] * speed, first[2]):
-                first = high, speed, each.name
+            if first is None or (high * first[1], queue.name) < (first[0] * speed, first[2]):
+                first = high, speed, queue.name
         return JointLead(
             first_queue=first[2] if first else None,
             first_high=Fraction(first[0], first[1]) * seconds if first else None,
@@ -553,12 +495,6 @@ class QueueAdvisor:
             demand=demand,
             per_s=seconds,
         )
-
-
-def _when_full(fillings: FillingsAlone, place: int, initsize: Fraction, size: Fraction) -> tuple[int, int]:
-    """Return the capacity for a queue alone: in INITSIZE, and in SIZE."""
-    full = fillings.moments(place)[1]
-    return full.messages(initsize), full.messages(size)
 
 
 def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:

@@ -70,6 +70,55 @@ class FillingsAlone:
         return size_bytes is not None and self.over[self.largest[place]] >= size_bytes
 
     @cached_property
+    def _early(self) -> int | None:
+        """Return the smallest size among the rules that start below the usage; None if there are none."""
+        return self._smallest_size(below=self.usage_percent)
+
+    @cached_property
+    def _smallest(self) -> int | None:
+        """Return the smallest size of all rules; None if there are no rules."""
+        return self._smallest_size(below=_FULL)
+
+    def _smallest_size(self, *, below: int) -> int | None:
+        # Rules for sizes that the plan's backlog lacks are included: a queue without a backlog may have such messages.
+        return min(
+            [rule.size_bytes for rule in self.rules if rule.is_on and rule.threshold < below], default=None
+        )
+
+    def capacities(self, place: int, initsize: Fraction, size: Fraction) -> tuple[int, int]:
+        """Return how many messages of the queue at this place INITSIZE holds at the usage, and SIZE without rules.
+
+        Args:
+            place: The place of the queue.
+            initsize: INITSIZE in bundles.
+            size: SIZE in bundles.
+        """
+        total, cost = self._elements
+        most = at_usage = cost * self.units.elements[place]
+        beyond = self.units.beyond[place]
+        # Where a rule offloads messages of the queue, even above the usage, `fill` counts elements for the assumed shape of
+        # message sizes from the beginning. The first figure must agree with it.
+        if beyond and self.has_messages_over(self._smallest, place):
+            at_usage -= cost * beyond
+        # A message takes the one entry of a bundle, and its elements may be more than those of a bundle.
+        at_usage, most = max(at_usage, total), max(most, total)
+        without_rules = size.numerator * total // (size.denominator * most)
+        # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
+        # simulated.
+        if self.has_messages_over(self._early, place):
+            return self.moments(place)[0].messages(initsize), without_rules
+        return (
+            self.usage_percent * initsize.numerator * total // (_FULL * initsize.denominator * at_usage),
+            without_rules,
+        )
+
+    @cached_property
+    def _elements(self) -> tuple[int, int]:
+        """Return the elements of a bundle, times the scale of the units: a numerator and a denominator."""
+        total, cost = self.elements_per_entry.as_integer_ratio()
+        return total * self.units.scale, cost
+
+    @cached_property
     def _known(self) -> dict[int, tuple[tuple[Stage, ...], bool]]:
         return {}
 
@@ -113,8 +162,7 @@ class FillingsAlone:
         # Without active rules the bound on elements holds for any shape of message sizes.
         beyond = 0 if acts else self.units.beyond[place]
         two = model_constant("offloaded_message_elements")
-        total, cost = self.elements_per_entry.as_integer_ratio()
-        total *= self.units.scale
+        total, cost = self._elements
         q, share, elements, rate, held = 1, 0, 0, 0, -1
         reached: dict[int, MessagesPerBundle] = {}
         for goal, its_held in stages:

@@ -14,7 +14,7 @@ from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.names import mqsc_attribute, mqsc_value
 from planner_core.plan.result import PlanResult
-from planner_core.sizing.depth_advice import Thresholds
+from planner_core.sizing.depth_advice import InForce
 from planner_core.texts.mqsc.cfstruct import planned_attributes
 from planner_core.texts.mqsc.qlocal import planned_queue
 
@@ -56,7 +56,7 @@ def mqsc(result: PlanResult, *, queues: bool = True) -> str:
         for place, queue in enumerate(structure.queues if queues else ()):
             if suggests and advised is not None:
                 backlog = backlogs[structure.name][place].messages
-                lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))
+                lines.extend(_suggested(queue, advised.advisor.in_force[place], backlog=backlog))
             lines.append(_command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", *shared, *planned_queue(queue)))
     return "\n".join(lines) + "\n"
 
@@ -96,7 +96,7 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
     yield f"ALTER QMGR CFCONLOS({document.cfconlos}) CMDSCOPE(*)"
 
 
-def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
+def _suggested(queue: Queue, advised: InForce, *, backlog: int) -> Iterator[str]:
     """Yield comments with suggested thresholds that the plan does not state for a queue."""
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
