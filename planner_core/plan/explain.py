@@ -76,18 +76,21 @@ def _explanations(result: PlanResult, *, depths: bool, only: int | None = None) 
 
 
 def explain_result(
-    result: PlanResult, *, depths: bool = False, only: int | None = None
+    result: PlanResult, *, depths: bool = False, levels: bool = True, only: int | None = None
 ) -> Iterator[Explanation]:
     """Yield one explanation for each number in `PlanAnswer`; its basis is never better than that of the figures it uses.
 
-    With `only`, explain the figures of the structure at this place. In a comparison only the published side is
+    With `only`, explain the figures of the structure at this place. With `levels=False`, leave out the figures on depth
+    events, which no other figure uses. In a comparison only the published side is
     explained: the fitted side has the figures of the result, and the rest are differences and sums of both.
     """
     # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
     found = list(
-        _explain(result, depths=depths)
+        _explain(result, depths=depths, levels=levels)
         if only is None
-        else _explain_structure(f"/structures/{only}", result, result.structures[only], depths=depths)
+        else _explain_structure(
+            f"/structures/{only}", result, result.structures[only], depths=depths, levels=levels
+        )
     )
     places = {item.figure: place for place, item in enumerate(found)}
     links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, places))}
@@ -150,10 +153,10 @@ def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int
     return replace(item, inputs=tuple(inputs)) if has_changed else item
 
 
-def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
+def _explain(result: PlanResult, *, depths: bool, levels: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
-        yield from _explain_structure(f"/structures/{index}", result, structure, depths=depths)
+        yield from _explain_structure(f"/structures/{index}", result, structure, depths=depths, levels=levels)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -173,7 +176,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
 
 
 def _explain_structure(
-    at: str, result: PlanResult, structure: StructureResult, *, depths: bool
+    at: str, result: PlanResult, structure: StructureResult, *, depths: bool, levels: bool
 ) -> Iterator[Explanation]:
     fillings = _Fillings(structure)
     yield _level(at, structure)
@@ -186,7 +189,8 @@ def _explain_structure(
         yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
         yield from _capacities(at, structure, structure.load, fillings)
         yield from _at_backlog(at, structure, structure.load, fillings)
-        yield from explain_depth_events(at, structure, result.document, depths=depths)
+        if levels:
+            yield from explain_depth_events(at, structure, result.document, depths=depths)
 
 
 def _facilities(result: PlanResult) -> Iterator[Explanation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal
 
@@ -263,13 +264,20 @@ _ASSUMPTIONS: Final = (
 )
 
 
-def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAULT_UNSTATED) -> Comparison:
+def compare(
+    result: PlanResult,
+    running: Running,
+    *,
+    unstated: Unstated = DEFAULT_UNSTATED,
+    queues: AbstractSet[str] | None = None,
+) -> Comparison:
     """Compare a plan with the running system.
 
     Args:
         result: The plan.
         running: The running system.
         unstated: The source of keywords that the document does not state: the plan or the policy.
+        queues: The names of the queues to compare, if the others are known to be as planned; None for all of them.
 
     Raises:
         OutputRefused: The plan or the merged policy has errors.
@@ -279,7 +287,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     render_output("policy", result)
     wanted = {
         kind: [over_today(each, running) for each in objects]
-        for kind, objects in wanted_objects(result, running, unstated).items()
+        for kind, objects in wanted_objects(result, running, unstated, queues=queues).items()
     }
     of_structures: dict[str | None, list[WantedObject]] = {}
     for queue in wanted["QLOCAL"]:

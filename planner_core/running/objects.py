@@ -11,6 +11,7 @@ Attributes that the plan does not state keep today's values, and one that no tex
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -86,22 +87,34 @@ class WantedObject:
 
 
 def wanted_objects(
-    result: PlanResult, running: Running, unstated: Unstated = DEFAULT_UNSTATED
+    result: PlanResult,
+    running: Running,
+    unstated: Unstated = DEFAULT_UNSTATED,
+    *,
+    queues: AbstractSet[str] | None = None,
 ) -> Mapping[str, Sequence[WantedObject]]:
     """Return the MQ objects of the plan by kind, read from its own MQSC.
 
     A kind of objects that no text about the running system shows is left out, because it cannot be compared.
+
+    Args:
+        result: The plan.
+        running: The running system.
+        unstated: The source of keywords that the document does not state: the plan or the policy.
+        queues: The names of the queues to return; None for all of them.
     """
     found: dict[str, list[WantedObject]] = {"CFSTRUCT": [], "QLOCAL": []}
     if not running.knows_cfstructs and not running.knows_queues:
         return found
+    wanted = queues if running.knows_queues else frozenset()
     fields: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
     for number, structure in enumerate(result.document.structures):
         pointer = f"/structures/{number}"
         fields["CFSTRUCT", structure.name] = (pointer, unstated_of_structure(structure))
-        for place, queue in enumerate(structure.queues if running.knows_queues else ()):
-            fields["QLOCAL", queue.name] = (f"{pointer}/queues/{place}", unstated_of_queue(queue))
-    for command in read_commands(mqsc(result, queues=running.knows_queues)).commands:
+        for place, queue in enumerate(structure.queues):
+            if wanted is None or queue.name in wanted:
+                fields["QLOCAL", queue.name] = (f"{pointer}/queues/{place}", unstated_of_queue(queue))
+    for command in read_commands(mqsc(result, queues=wanted)).commands:
         if command.kind not in found:
             continue
         pointer, keys = fields[command.kind, command.name]

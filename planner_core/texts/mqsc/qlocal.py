@@ -58,6 +58,13 @@ _attribute = lru_cache(maxsize=1000)(mqsc_attribute)
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 
+def is_defined_alike(one: Queue, other: Queue) -> bool:
+    """Return True only if `planned_queue` yields the same lines for both queues, without writing them."""
+    return _values(one) == _values(other) and (
+        one.max_message_length is not None or _largest(one) == _largest(other)
+    )
+
+
 def planned_queue(queue: Queue) -> Iterator[str]:
     """Yield the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
     for keyword, value in zip(_KEYWORDS, _values(queue), strict=True):

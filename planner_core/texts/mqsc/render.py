@@ -9,6 +9,7 @@ CFSTRUCT, DEFINE QLOCAL, and Specifying offload options for shared messages.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.limits import limit
@@ -21,12 +22,12 @@ from planner_core.texts.mqsc.qlocal import planned_queue
 _SUGGESTED_ON_A_LINE = 3
 
 
-def mqsc(result: PlanResult, *, queues: bool = True) -> str:
+def mqsc(result: PlanResult, *, queues: AbstractSet[str] | None = None) -> str:
     """Return DEFINE CFSTRUCT for each application structure, and DEFINE QLOCAL for each of its queues.
 
     Args:
         result: The plan.
-        queues: Whether to define the queues.
+        queues: The names of the queues to define; None for all of them.
     """
     document = result.document
     lines = [
@@ -53,7 +54,9 @@ def mqsc(result: PlanResult, *, queues: bool = True) -> str:
         advised = advice[structure.name]
         suggests = advised is not None and advised.is_planned
         shared = ("QSGDISP(SHARED)", mqsc_attribute("CFSTRUCT", structure.name))
-        for place, queue in enumerate(structure.queues if queues else ()):
+        for place, queue in enumerate(structure.queues):
+            if queues is not None and queue.name not in queues:
+                continue
             if suggests and advised is not None:
                 backlog = backlogs[structure.name][place].messages
                 lines.extend(_suggested(queue, advised.advisor.in_force[place], backlog=backlog))

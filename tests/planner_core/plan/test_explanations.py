@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
-from planner_core.plan.explain import plan_answer
+from planner_core.plan.explain import explain_result, plan_answer
 from planner_core.sizing.admin_structure import admin_need, explain_admin
 from planner_core.sizing.offload import Rule, default_rules
 from planner_core.sizing.offload_question import offload_answer
@@ -226,3 +226,11 @@ def test_highest_threshold_by_pools_is_the_highest_that_holds_the_reserve(
     offloaded(50)
     (threshold,) = highest
     assert offloaded(threshold) >= hold > offloaded(threshold + 1)
+
+
+def test_explanations_without_levels_lack_only_those_of_depth_events() -> None:
+    result = evaluate(read_object(BASE))
+    complete = {each.figure: each for each in explain_result(result)}
+    found = {each.figure: each for each in explain_result(result, levels=False)}
+    assert found == {figure: each for figure, each in complete.items() if "/depth_events/" not in figure}
+    assert len(found) < len(complete)

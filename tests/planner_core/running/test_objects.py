@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,7 +18,9 @@ from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running, same
 from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.qlocal import is_defined_alike, planned_queue
 from planner_core.texts.mqsc.render import mqsc
+from planner_core.texts.outputs import render_output
 from tests.planner_core.running.sysplex import FROM_LEVEL_5, MqGroup, Refused, Unsafe
 from tests.planner_core.running.test_merge import result
 
@@ -345,3 +349,67 @@ def test_mq_accepts_every_command_for_a_queue(
     now = group.queues["Q1"]
     assert (now["CFSTRUCT"], now["INDXTYPE"]) == ("APP1", "CORRELID")
     assert now["SHARE"] == ("YES" if states_share else share)
+
+
+QUEUES: list[dict[str, Any]] = [
+    {"name": "PLAIN"},
+    {"name": "CHANGED", "persistent": False},
+    {"name": "INDEXED", "index_type": "MSGID"},
+    {"name": "LONG", "message_bytes": {"mean": 5_000_000, "p95": 6_000_000, "max": 6_000_000}},
+    {"name": "SHARED", "share": True},
+    {"name": "DEEP", "maxdepth": 5_000, "qdepthhi": 70},
+]
+
+
+def of_queues(**changed: dict[str, Any]) -> PlanResult:
+    """Return a plan with `QUEUES`, some of them changed."""
+    queues = [
+        {"message_bytes": 1000, "backlog": 10, **each, **changed.get(each["name"], {})} for each in QUEUES
+    ]
+    plan = {
+        "qsg": "SQ03",
+        "queue_managers": 2,
+        "coupling_facilities": [{"name": "CF01", "size": "64G"}],
+        "structures": [{"name": "APP1", "offload": {"dsgroup": GROUP}, "queues": queues}],
+    }
+    return evaluate(read_json(json.dumps(plan)))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"CHANGED": {"persistent": True}},
+        {
+            "LONG": {"message_bytes": {"mean": 5_000_000, "p95": 6_000_000, "max": 7_000_000}},
+            "DEEP": {"qdepthhi": 80},
+        },
+        {"INDEXED": {"index_type": "CORRELID"}, "SHARED": {"share": False}},
+        {"PLAIN": {"backlog": 20}},
+    ],
+)
+def test_comparing_only_redefined_queues_gives_the_same_commands(changed: dict[str, dict[str, Any]]) -> None:
+    before, after = of_queues(), of_queues(**changed)
+    names = frozenset(
+        now.name
+        for was, now in zip(
+            before.document.structures[0].queues, after.document.structures[0].queues, strict=True
+        )
+        if not is_defined_alike(was, now)
+    )
+    assert names == {name for name in changed if name != "PLAIN"}, "a backlog is not part of a definition"
+    policy = render_output("policy", before).text
+    limited = compare(after, read_running([policy, mqsc(before, queues=names)]), queues=names)
+    complete = compare(after, read_running([policy, mqsc(before)]))
+    assert limited.commands == complete.commands
+    altered = {step.command.split(" ")[1] for step in limited.commands if step.kind == "mqsc"}
+    # Nor is MAXMSGL altered that the plan does not state.
+    assert altered == {f"QLOCAL({name})" for name in names - {"LONG"}}
+
+
+def test_queues_defined_alike_have_the_same_lines() -> None:
+    queues = of_queues().document.structures[0].queues
+    for one, other in product(queues, repeat=2):
+        if is_defined_alike(one, other):
+            assert [*planned_queue(one)] == [*planned_queue(other)]
+    assert is_defined_alike(queues[0], queues[0].model_copy(update={"backlog": 99}))
+    assert not is_defined_alike(queues[0], queues[2])
