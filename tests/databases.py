@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import URL, Connection
 
+from app.database import engine
 from app.database.engine import Database, database_url
 from tests import postgres
 
@@ -86,6 +89,34 @@ class CopiedSchema:
                 sqlite.execute(statement)
         else:
             self._statements = tuple(line for line in sqlite.iterdump() if line not in _TRANSACTION)
+
+
+prepare: Callable[..., None] = engine._on_sqlite_connect
+"""The function of the service for a new connection to SQLite."""
+
+
+def _prepare_without_disk(connection: sqlite3.Connection, *arguments: object) -> None:
+    prepare(connection, *arguments)
+    connection.execute("PRAGMA synchronous=OFF")
+
+
+@contextmanager
+def durable_databases() -> Iterator[None]:
+    """Let SQLite wait for the disk at each commit during the block, as in the service."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_on_sqlite_connect", prepare)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commits_do_not_wait_for_the_disk() -> Iterator[None]:
+    """Let SQLite leave it to the system when its files reach the disk, in this process: no test cuts the power.
+
+    A killed process loses nothing by this. Commands and services in processes of their own wait as always.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_on_sqlite_connect", _prepare_without_disk)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

