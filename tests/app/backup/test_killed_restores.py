@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from app.backup import journal, restoring
 from app.backup.errors import RestoreRefused
@@ -68,26 +68,41 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Place]:
     return folder / "new.tar.gz", place
 
 
-@pytest.fixture(scope="module")
-def old_folder(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return put(place_at(tmp_path_factory.mktemp("old") / "data"), "old")
-
-
 @pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@contextmanager
-def old_place(folder: Path, kind: str, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """Yield a place with other data."""
+@pytest.fixture(scope="module")
+def old(
+    kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
+    """Yield a place with other data, of which each restore gets a copy."""
+    folder = tmp_path_factory.mktemp("old") / "data"
     if kind == "sqlite":
-        copied = shutil.copytree(request.getfixturevalue("old_folder").data, folder / "data")
-        yield place_at(copied)
+        yield put(place_at(folder), "old")
         return
     template = request.getfixturevalue("migrated_template")
     with postgres.empty_database(template.set(database="postgres"), template=template.database) as url:
-        yield put(place_at(folder / "data", url), "old")
+        yield put(place_at(folder, url), "old")
+
+
+@pytest.fixture(scope="module")
+def states(archive: tuple[Path, Place], old: Place) -> States:
+    path, new = archive
+    return States(path, new.state(), old.state())
+
+
+@contextmanager
+def copy_of(old: Place, folder: Path) -> Iterator[Place]:
+    """Yield a copy of a place."""
+    data = shutil.copytree(old.data, folder / "data")
+    if not old.settings.database_url:
+        yield place_at(data)
+        return
+    template = make_url(old.settings.database_url)
+    with postgres.empty_database(template.set(database="postgres"), template=template.database) as url:
+        yield place_at(data, url)
 
 
 def leftovers(place: Place) -> set[str]:
@@ -123,20 +138,20 @@ def check_refused(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 @pytest.mark.parametrize("continues", [True, False], ids=["continued", "undone"])
 def test_killed_restore_is_completed_or_undone(
-    archive: tuple[Path, Place], kind: str, continues: bool, request: pytest.FixtureRequest, tmp_path: Path,
+    states: States, old: Place, continues: bool, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    path, new = archive
-    with old_place(tmp_path / "whole", kind, request) as place:
+    path, restored, before = states
+    with copy_of(old, tmp_path / "whole") as place:
+        assert place.state() == before
         total, code = steps_of(lambda: restore_into(place, path, replaces=True))
         assert code == 0
-        assert place.state() == new.state()
+        assert place.state() == restored
         assert check_trail(place) == 2
     phases = set()
     point, jump = 1 + continues, max(1, total // (4 * SAMPLES_OF_STAGING))
     while point <= total:
-        with old_place(tmp_path / str(point), kind, request) as place:
-            before = place.state()
+        with copy_of(old, tmp_path / str(point)) as place:
             _, code = steps_of(partial(restore_into, place, path, replaces=True), die_at=point)
             assert code == -9, point
             found = journal.read(place.data)
@@ -144,7 +159,7 @@ def test_killed_restore_is_completed_or_undone(
                 phases.add(found.phase)
                 check_refused(place, monkeypatch, capsys)
             is_new = settle(place, path, found, continues=continues)
-            assert place.state() == (new.state() if is_new else before), (point, found)
+            assert place.state() == (restored if is_new else before), (point, found)
             assert (leftovers(place), schemas(place)) == (set(), []), point
             assert check_trail(place) == 2, point
         # Some steps of unpacking, which changes nothing, and more of the exchange.
@@ -177,14 +192,11 @@ def settle(place: Place, path: Path, found: journal.Journal | None, *, continues
     return False
 
 
-def test_undo_that_is_killed_can_be_repeated(
-    archive: tuple[Path, Place], kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    path, _ = archive
+def test_undo_that_is_killed_can_be_repeated(states: States, old: Place, tmp_path: Path) -> None:
+    path, _, before = states
     point, is_killed = 1, True
     while is_killed:
-        with old_place(tmp_path / str(point), kind, request) as place:
-            before = place.state()
+        with copy_of(old, tmp_path / str(point)) as place:
             kill_in_exchange(place, path)
             is_killed = steps_of(partial(restoring.undo_restore, place.settings), die_at=point)[1] == -9
             if journal.read(place.data) is not None:
@@ -216,11 +228,10 @@ def kill_in_exchange(place: Place, path: Path) -> None:
 
 
 def test_restore_that_fails_in_the_exchange_is_undone(
-    archive: tuple[Path, Place], kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
-    path, _ = archive
-    with old_place(tmp_path, kind, request) as place:
-        before = place.state()
+    states: States, old: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _, before = states
+    with copy_of(old, tmp_path) as place:
 
         def fail(items: tuple[journal.Item, ...]) -> None:
             items[0].exchange()
