@@ -382,11 +382,11 @@ class Settings(BaseSettings):
     )
     notice_to: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Addresses that get notices by e-mail, separated by commas. No other address ever gets one.",
+        description="Addresses that get notices by email, separated by commas. No other address ever gets one.",
     )
     notice_from: str = Field(default="", description="Address of the sender of notices.")
     smtp_host: str = Field(
-        default="", description="Host of the mail server. If empty, no notices are sent by e-mail."
+        default="", description="Host of the mail server. If empty, no notices are sent by email."
     )
     smtp_port: int = Field(default=587, ge=1, le=65_535, description="TCP port of the mail server.")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
@@ -482,7 +482,7 @@ class Settings(BaseSettings):
     def _known_mail_addresses(cls, value: tuple[str, ...] | str) -> tuple[str, ...] | str:
         for each in (value,) if isinstance(value, str) else value:
             if each and not _MAIL_ADDRESS.fullmatch(each):
-                message = f"{each!r} is not an e-mail address, such as mq-team@example.com"
+                message = f"{each!r} is not an email address, such as mq-team@example.com"
                 raise ValueError(message)
         return value
 
@@ -576,7 +576,7 @@ class Settings(BaseSettings):
 
     def _faults_of_notices(self) -> Iterator[str]:
         if bool(self.smtp_host) != bool(self.notice_to) or bool(self.smtp_host) != bool(self.notice_from):
-            yield "notices by e-mail need CFPLAN_SMTP_HOST, CFPLAN_NOTICE_FROM and CFPLAN_NOTICE_TO"
+            yield "notices by email need CFPLAN_SMTP_HOST, CFPLAN_NOTICE_FROM and CFPLAN_NOTICE_TO"
         if self.smtp_password and self.smtp_password_file:
             yield "set either CFPLAN_SMTP_PASSWORD or CFPLAN_SMTP_PASSWORD_FILE"
         if bool(self.smtp_user) != bool(self.smtp_password or self.smtp_password_file):

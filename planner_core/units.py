@@ -110,11 +110,14 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
-    """Return a size to display, rounded to nearest: `391.1 MiB`, or GiB from 10 GiB on."""
+    """Return a size to display, rounded to nearest: `391.1 MiB`, or GiB from 10 GiB on.
+
+    The digits are not grouped, so that the text can be searched and compared; pages group them.
+    """
     size = Fraction(size_bytes)
     if size >= 10 * GIB:
-        return f"{float(size / GIB):,.{digits}f} GiB"
-    return f"{float(size / MIB):,.{digits}f} MiB"
+        return f"{float(size / GIB):.{digits}f} GiB"
+    return f"{float(size / MIB):.{digits}f} MiB"
 
 
 def bytes_to_kib_ceil(size_bytes: int) -> int:

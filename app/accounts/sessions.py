@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app.accounts.browsers import browser_and_system
 from app.accounts.credentials import LONGEST_SECRET, hash_of, new_session_secret
 from app.accounts.models import LONGEST_ADDRESS, LONGEST_CLIENT, User, UserSession
 from app.actor import Actor, ActorKind, Role
@@ -63,6 +64,11 @@ class OwnSession:
     address: str
     client: str
     is_current: bool
+
+    @property
+    def browser(self) -> str:
+        """The browser and the system in words."""
+        return browser_and_system(self.client)
 
 
 def start(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.web.axes import grouped
 from app.web.chart_svg import ChartLayout, Sheet
 from planner_core.clusters.load import FlowDuringFailure, FlowLoad, InstanceDuringFailure, InstanceLoad
 
@@ -50,7 +51,8 @@ def flow_chart(flow: FlowLoad, failure: FlowDuringFailure | None, *, nth: int) -
 
 def plain_rate(value: float) -> str:
     """Return a rate with no more digits than necessary."""
-    return f"{value:,.1f}".rstrip("0").rstrip(".").replace(",", "\N{NARROW NO-BREAK SPACE}")
+    whole, _, decimal = f"{value:.1f}".partition(".")
+    return grouped(int(whole)) + (f".{decimal}" if decimal != "0" else "")
 
 
 def _shared_names(flow: FlowLoad) -> set[str]:

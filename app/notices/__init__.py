@@ -1,1 +1,1 @@
-"""Notices by e-mail and webhook: dates of limits that move, full structures, failed nightly runs."""
+"""Notices by email and webhook: dates of limits that move, full structures, failed nightly runs."""

@@ -40,7 +40,7 @@ def _deliveries(notice: NoticeInfo) -> str | None:
 def _delivery(each: DeliveryInfo) -> str:
     title = TITLES[each.channel]
     attempts = "1 attempt" if each.attempts == 1 else f"{each.attempts} attempts"
-    error = f" {each.error}" if each.error else ""
+    error = f" {each.error.removesuffix('.')}." if each.error else ""
     if each.state is DeliveryState.SENT and each.ended_at is not None:
         return f"{title}: sent {_time(each.ended_at)}.{error}"
     if each.next_at is not None and each.attempts:

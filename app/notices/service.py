@@ -79,7 +79,7 @@ class ChannelStatus:
     """Messages that were given up and are still listed."""
 
 
-TITLES = {Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
+TITLES = {Channel.EMAIL: "Email", Channel.WEBHOOK: "Webhook"}
 
 
 def list_notices(session: Session, asked: ListRequest, *, now: datetime) -> NoticePage:

@@ -298,7 +298,7 @@ def _report_lines(answer: JsonObject, latest: int) -> Iterator[str]:
         what = loss["lost"] if loss["kind"] == "coupling_facility" else f"{loss['kind']} {loss['lost']}"
         yield ""
         yield (
-            f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB {_note(loss['note_white_space'])}, "
+            f"Without {what}: white space {loss['white_space_mib']:.0f} MiB {_note(loss['note_white_space'])}, "
             f"{loss['messages_gone']} messages lost {_note(loss['note_messages_gone'])}"
         )
         for move in loss["moves"]:

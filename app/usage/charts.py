@@ -175,4 +175,5 @@ def _when(at: datetime, period: Period) -> str:
 def _exact(value: float) -> str:
     if float(value).is_integer():
         return short(value)
-    return f"{value:,.2f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    whole, _, decimals = f"{value:.2f}".partition(".")
+    return f"{grouped(int(whole))}.{decimals}"

@@ -27,13 +27,19 @@ _DURATIONS: tuple[tuple[int, str, Sequence[Fraction]], ...] = (
     (60, "min", tuple(map(Fraction, (1, 2, 5, 10, 15, 30, 60)))),
     (3600, "h", tuple(map(Fraction, (1, 2, 3, 6, 12, 24, 48, 96, 168)))),
 )
+_GROUPED_FROM = 10_000
 _LONGEST_IN_UNIT = 300
 _HALF = 0.5 + 1e-9
 """Distance from the middle of an axis to its end, with a tolerance for rounding."""
 
 
 def grouped(value: int) -> str:
-    """Return a whole number in groups of three, for sentences and charts, where no markup can separate the groups."""
+    """Return a whole number in groups of three, for sentences and charts, where no markup can separate the groups.
+
+    Four digits read well as they are, as in tables (app/web/rendering.py).
+    """
+    if abs(value) < _GROUPED_FROM:
+        return str(value)
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 

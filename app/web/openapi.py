@@ -84,7 +84,7 @@ TAGS = [
     },
     {
         "name": "notices",
-        "description": "Events that are sent by e-mail and webhook: moved dates, full structures, failed nightly runs.",
+        "description": "Events that are sent by email and webhook: moved dates, full structures, failed nightly runs.",
     },
     {
         "name": "search",

@@ -281,19 +281,25 @@ def group_digits(digits: str) -> Markup:
 
 _QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]\d)", re.ASCII)
 """A number in a sentence. Parts of names, dates, sizes such as 451584K, and values of MQSC keywords are none."""
+_FRACTION = re.compile(r"-?\d+/[1-9]\d*", re.ASCII)
+_MARKED = re.compile(rf"`(?P<code>[^`]+)`|{_QUANTITY.pattern}", re.ASCII)
+"""A number, or code between backticks."""
 
 
 def sentence(text: str) -> Markup:
-    """Return a sentence, such as the message of a finding, with its numbers in groups of three.
+    """Return a sentence, such as the message of a finding, with its numbers in groups of three and its code marked.
 
     >>> sentence("Q1 holds 220742 messages: MAXDEPTH(220742) & INITSIZE 451584K.")
     Markup('Q1 holds <span class="n">220<span class="g">742</span></span> messages: MAXDEPTH(220742) &amp; INITSIZE 451584K.')
+    >>> sentence("Run `cfplan whatif smds-job`.")
+    Markup('Run <code>cfplan whatif smds-job</code>.')
     """
     # Texts of the core have plain digits, so that they can be searched, compared and acknowledged word for word.
     parts: list[Markup] = []
     end = 0
-    for found in _QUANTITY.finditer(text):
-        parts += (escape(text[end : found.start()]), group_digits(found[0]))
+    for found in _MARKED.finditer(text):
+        marked = Markup("<code>{}</code>").format(found["code"]) if found["code"] else group_digits(found[0])
+        parts += (escape(text[end : found.start()]), marked)
         end = found.end()
     parts.append(escape(text[end:]))
     return Markup("").join(parts)
@@ -396,8 +402,16 @@ def percent_bare(value: float | Fraction) -> Markup:
 
 
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
-    """Return a number unrounded, with its integer part grouped; other texts stay unchanged."""
+    """Return a number with its integer part grouped; other texts stay unchanged.
+
+    Only a fraction such as `3482157/1024` is rounded, for its digits would fill the page; the exact one is the title.
+
+    >>> number("4/3")
+    Markup('<span title="4/3">≈ <span class="n">1.3333</span></span>')
+    """
     if isinstance(value, str):
+        if _FRACTION.fullmatch(value):
+            return Markup('<span title="{}">≈ {}</span>').format(value, number(Fraction(value)))
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):
         if value.denominator != 1:

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\bmessage number\s+(?P<number>\d{1,9})", re.IGNORECASE)
 _HEX_LINE = re.compile(
     r"^\s*(?P<offset>[0-9A-Fa-f]{8})\s*:\s*(?P<bytes>(?:[0-9A-Fa-f]{2,8}[ \t]+){1,16})", re.MULTILINE
 )
-# Dumps are sent in e-mails and documents, whose programs replace straight quotes.
+# Dumps are sent in emails and documents, whose programs replace straight quotes.
 _QUOTES: Final = {ord("\N{LEFT SINGLE QUOTATION MARK}"): "'", ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'"}
 _HEX = re.compile(r"(?:[Xx]')?(?P<hex>[0-9A-Fa-f]*)'?")
 _NAME = re.compile(QUEUE_PATTERN)

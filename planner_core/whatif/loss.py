@@ -385,7 +385,7 @@ def _loss_lines(loss: Loss) -> Iterator[str]:
 
 
 def _mib(size_bytes: int | None) -> str:
-    return "not stated" if size_bytes is None else f"{size_bytes / MIB:,.0f}"
+    return "not stated" if size_bytes is None else f"{size_bytes / MIB:.0f}"
 
 
 def _placements(

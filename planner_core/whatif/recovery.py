@@ -65,7 +65,7 @@ class RecoveryQuestion(Explained):
         int | Absent,
         Whole(highest=10**6),
         Metavar("BYTES"),
-        Label("Overhead of each message", "bytes", "In a backup. If empty, 512, an assumption."),
+        Label("Message overhead", "bytes", "Of each message in a backup. If empty, 512, an assumption."),
     ] = Field(None, description="overhead of a message in a backup; absent: 512, assumed")
     fill_percent: Annotated[
         Decimal | Absent,

@@ -460,7 +460,7 @@ def _contradiction(
 
 
 def _mib(size_bytes: float) -> str:
-    return f"{size_bytes / MIB:,.1f} MiB"
+    return f"{size_bytes / MIB:.1f} MiB"
 
 
 def _number(count: int, what: str) -> str:

@@ -387,8 +387,8 @@ def test_service_sends_without_a_request(tmp_path: Path, hook: Server) -> None:
     ("given", "words"),
     [
         ({"smtp_host": "mail"}, "CFPLAN_NOTICE_FROM"),
-        ({"notice_to": "anna"}, "'anna' is not an e-mail address"),
-        ({"notice_to": "a@b.com\nBcc: c@d.com"}, "is not an e-mail address"),
+        ({"notice_to": "anna"}, "'anna' is not an email address"),
+        ({"notice_to": "a@b.com\nBcc: c@d.com"}, "is not an email address"),
         ({"webhook_url": "http://example.com/T0PS3CRET"}, "begins with https"),
         ({"webhook_url": "https://user:pass@example.com/T0PS3CRET"}, "without a user"),
         ({"webhook_token": "x"}, "CFPLAN_WEBHOOK_URL"),

@@ -93,7 +93,7 @@ def test_second_copy_without_room_is_an_error_only_with_duplex_enabled() -> None
     enabled = result(facilities, [structure("A", "4G", duplex="ENABLED")])
     (found,) = codes(enabled, "SECOND_COPY_NOT_PLACED")
     assert (found.severity, found.structure) == ("error", "A")
-    assert "CF02: it has 3,072.0 MiB free, but 4,096.0 MiB is needed" in found.message
+    assert "CF02: it has 3072.0 MiB free, but 4096.0 MiB is needed" in found.message
     with pytest.raises(OutputRefused):
         render_output("policy", enabled)
     allowed = result(facilities, [structure("A", "4G", duplex="ALLOWED")])
@@ -107,7 +107,7 @@ def test_structures_that_do_not_fit_at_size_are_a_warning() -> None:
     found = result(facilities, [structure(name, "2G") | grows for name in "ABC"])
     # A, B and C are in CF01 with INITSIZE (7 GiB with CSQ_ADMIN) and come to 19 GiB there with SIZE.
     (overcommitted,) = codes(found, "CF_OVERCOMMITTED_AT_SIZE")
-    assert "CF01 may grow to 19.0 GiB together, but only 8,192.0 MiB is available" in overcommitted.message
+    assert "CF01 may grow to 19.0 GiB together, but only 8192.0 MiB is available" in overcommitted.message
     (no_place,) = codes(found, "STRUCTURE_NOT_PLACED_AT_SIZE")
     assert (no_place.severity, no_place.structure) == ("warning", "C")
     assert render_output("policy", found).text

@@ -44,7 +44,7 @@ def test_linear_axis_uses_the_smallest_step_with_few_labels() -> None:
 
 def test_logarithmic_axis_labels_1_2_and_5_of_each_power_of_ten() -> None:
     assert labels(Log(1, 100)) == ["1", "2", "5", "10", "20", "50", "100"]
-    assert labels(Log(0.1, 10_000, is_decades=True)) == ["0.1", "1", "10", "100", "1\u202f000", "10\u202f000"]
+    assert labels(Log(0.1, 10_000, is_decades=True)) == ["0.1", "1", "10", "100", "1000", "10\u202f000"]
     assert labels(Log(3, 4)) == ["3.46"], "no round value, so the middle"
     assert Log(1, 100).share(10) == pytest.approx(0.5)
 

@@ -11,6 +11,7 @@ from app.web import rendering
 
 TEMPLATES = Path(rendering.__file__).parents[2] / "templates"
 TABLE = re.compile(r'<table class="(?P<names>[^"]*)"[^>]*>(?P<body>.*?)</table>', re.DOTALL)
+TABLE_HEAD = re.compile(r'<table(?: class="(?P<names>[^"]*)")?[^>]*>.*?</thead>', re.DOTALL)
 WITHOUT_HEADING = {"first", "tick", "acts"}
 """Classes of cells whose contents need no heading: the name of the row, its box, and its buttons."""
 
@@ -33,3 +34,33 @@ def test_every_value_of_a_list_has_the_heading_of_its_column(template: Path) -> 
 @pytest.mark.parametrize("name", ["plans/queues", "fits/levels", "uploads/list", "uploads/map"])
 def test_table_becomes_cards_on_narrow_screens(name: str) -> None:
     assert lists_in(TEMPLATES / f"{name}.html")
+
+
+MANY_COLUMNS = 5
+READ_DOWN_THE_COLUMNS = {
+    "clusters/_load.html": 1,
+    "events/_course.html": 2,
+    "events/_sets.html": 2,
+    "forecasts/structure.html": 1,
+    "plans/_depths.html": 2,
+    "plans/_panel.html": 1,
+    "plans/advice.html": 1,
+    "scenarios/_tables.html": 1,
+    "sheet/sheet.html": 1,
+    "usage/plan.html": 2,
+    "usage/queue.html": 1,
+    "usage/structure.html": 2,
+    "whatif/filling.html": 1,
+}
+"""Tables of many columns that stay tables: sequences in time, rows that span others, and values compared in columns."""
+
+
+def test_tables_with_many_columns_become_cards_on_narrow_screens() -> None:
+    scrolling = dict[str, int]()
+    for template in sorted(TEMPLATES.rglob("*.html")):
+        for table in TABLE_HEAD.finditer(template.read_text(encoding="utf-8")):
+            is_wide = table[0].count('<th scope="col"') >= MANY_COLUMNS
+            if is_wide and "list" not in (table["names"] or "").split():
+                name = template.relative_to(TEMPLATES).as_posix()
+                scrolling[name] = scrolling.get(name, 0) + 1
+    assert scrolling == READ_DOWN_THE_COLUMNS

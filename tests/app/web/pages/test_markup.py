@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +34,25 @@ def test_pages_have_no_inline_content_that_their_policy_forbids(
         if element.tag == "script":
             assert element["src"].startswith("/")
             assert element.text == ""
+
+
+AS_TYPED = {"code", "pre", "textarea", "script", "option"}
+"""Elements whose text may contain backticks."""
+
+
+def own_words(element: Element) -> Iterator[str]:
+    """Yield the texts of an element except those that are shown as typed."""
+    for part in element.inside:
+        if isinstance(part, str):
+            yield part
+        elif part.tag not in AS_TYPED:
+            yield from own_words(part)
+
+
+@EVERY_PAGE
+def test_pages_mark_code_instead_of_showing_backticks(app: FastAPI, address: str, status: int) -> None:
+    found = page(app, address, status=status)
+    assert [words.strip() for words in own_words(found) if "`" in words] == []
 
 
 @pytest.mark.parametrize(

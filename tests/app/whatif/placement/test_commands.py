@@ -47,10 +47,10 @@ def test_table_lists_moved_and_unplaced_structures(
     code, out, _ = run(capsys, "cf-loss", plan_file)
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "Without CF01: white space 7,168 MiB, 4,096 MiB of it cannot be placed" in lines
-    assert "SQ03CSQ_ADMIN 1,024 moves CF02 only_candidate" in lines
-    assert "SQ03A 4,096 no place" in lines
-    assert "CF02 7,168 3,072 CF01" in lines
+    assert "Without CF01: white space 7168 MiB, 4096 MiB of it cannot be placed" in lines
+    assert "SQ03CSQ_ADMIN 1024 moves CF02 only_candidate" in lines
+    assert "SQ03A 4096 no place" in lines
+    assert "CF02 7168 3072 CF01" in lines
     assert any(line.startswith("warning: LOSS_STRUCTURE_NOT_PLACED: Without CF01, SQ03A") for line in lines)
 
 

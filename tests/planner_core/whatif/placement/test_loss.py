@@ -224,7 +224,7 @@ def test_finding_on_overcommitted_storage_refers_to_the_stated_values() -> None:
     found = answer([cf("CF01", "8G", occupied="9G"), cf("CF02")], [structure("A")])
     (said,) = [each for each in found.findings if each.code == "CF_OVERCOMMITTED_AT_SIZE"]
     assert (
-        "The storage that others occupy in CF01 and its DUMPSPACE amount to 9,216.0 MiB, more than its size of 8,192.0 MiB"
+        "The storage that others occupy in CF01 and its DUMPSPACE amount to 9216.0 MiB, more than its size of 8192.0 MiB"
         in said.message
     )
     assert "0.0 MiB is there" not in said.message
@@ -283,13 +283,13 @@ def scm_of(one: Loss, name: str) -> Json:
             {"scm": "2G"},
             2 * 1024,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A is placed in CF02. It requests 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
+            "Without CF01, SQ03A is placed in CF02. It requests 8192.0 MiB of storage-class memory and can use 2048.0 MiB in CF02.",
         ),
         (
             {"scm": 0},
             0,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A is placed in CF02. It requests 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
+            "Without CF01, SQ03A is placed in CF02. It requests 8192.0 MiB of storage-class memory, and CF02 has none for it.",
         ),
         (
             {"scm": "16G", "cfcc_level": 18},

@@ -247,7 +247,7 @@ def test_reason_names_the_drawbacks_of_earlier_facilities() -> None:
     assert found["A"].first is not None
     # CF01: 4 G less 1 G for CSQ_ADMIN.
     assert found["A"].first.reason == (
-        "CF01 is not chosen: it has 3,072.0 MiB free, but 4,096.0 MiB is needed; CF02 is not chosen: it is volatile."
+        "CF01 is not chosen: it has 3072.0 MiB free, but 4096.0 MiB is needed; CF02 is not chosen: it is volatile."
     )
 
 
