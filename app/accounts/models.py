@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.types import Base, Timestamp
+from app.database.types import KEY, Base, Timestamp
 
 LONGEST_USER_NAME = 64
 LONGEST_TOKEN_NAME = 80
@@ -20,7 +20,6 @@ LONGEST_ADDRESS = 45
 LONGEST_CLIENT = 200
 LONGEST_ISSUER, LONGEST_SUBJECT = 500, 255
 LONGEST_REDIRECT, LONGEST_RETURN = 500, 2000
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class User(Base):
@@ -29,7 +28,7 @@ class User(Base):
     __tablename__ = "users"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     name: Mapped[str] = mapped_column(String(LONGEST_USER_NAME), unique=True)
     """In lower case."""
     role: Mapped[str] = mapped_column(String(13))
@@ -54,7 +53,7 @@ class UserSession(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
     method: Mapped[str] = mapped_column(String(10))
@@ -77,7 +76,7 @@ class ApiToken(Base):
     __tablename__ = "api_tokens"
     __table_args__ = (Index("ix_api_tokens_user_id", "user_id"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(LONGEST_TOKEN_NAME))
     scope: Mapped[str] = mapped_column(String(13))
@@ -99,7 +98,7 @@ class ExternalIdentity(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
     subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))

@@ -8,11 +8,10 @@ from sqlalchemy import BigInteger, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, Timestamp
+from app.database.types import KEY, Base, Timestamp
 
 LONGEST_OBJECT_NAME = 200
 LONGEST_ADDRESS = 64
-_KEY = BigInteger().with_variant(Integer, "sqlite")
 
 
 class AuditEntry(Base):
@@ -21,7 +20,7 @@ class AuditEntry(Base):
     __tablename__ = "audit_entries"
     __table_args__ = (Index(None, "at"), Index(None, "object_kind", "object_id", "id"))
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True, autoincrement=False)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True, autoincrement=False)
     at: Mapped[datetime] = mapped_column(Timestamp)
     actor: Mapped[str] = mapped_column(String(LONGEST_ACTOR))
     actor_kind: Mapped[str] = mapped_column(String(10))

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import DateTime, Dialect, MetaData, Row
+from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
+KEY: Final = BigInteger().with_variant(Integer, "sqlite")
+"""The type of keys that the database numbers: SQLite does so only in a column of type INTEGER."""
 LARGEST_KEY: Final = 2**62
 """The largest key that is looked up, because databases raise an error for numbers of more than 64 bits."""
 COMPRESSION_LEVEL: Final = 1

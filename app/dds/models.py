@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String
+from sqlalchemy import ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.connections.models import LONGEST_NAME, LONGEST_SENTENCE
-from app.database.types import Base, CompressedText, Timestamp
+from app.database.types import KEY, Base, CompressedText, Timestamp
 
 
 class DdsPoller(Base):
@@ -43,8 +43,6 @@ class DdsInterval(Base):
     is_waiting: Mapped[bool]
     """Whether its report is in `report` and in no upload yet."""
     report: Mapped[str | None] = mapped_column(CompressedText)
-    upload_id: Mapped[int | None] = mapped_column(
-        BigInteger().with_variant(Integer, "sqlite"), ForeignKey("uploads.id", ondelete="SET NULL")
-    )
+    upload_id: Mapped[int | None] = mapped_column(KEY, ForeignKey("uploads.id", ondelete="SET NULL"))
     missing: Mapped[str | None] = mapped_column(String(LONGEST_SENTENCE))
     """Why the interval is missing; None for a polled one."""

@@ -8,10 +8,8 @@ from sqlalchemy import BigInteger, Date, Index, Integer, String, UniqueConstrain
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, Timestamp
+from app.database.types import KEY, Base, Timestamp
 from planner_core.texts.sizing_answers import LONGEST_PERSON, LONGEST_RELEASE
-
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class StoredPoint(Base):
@@ -24,7 +22,7 @@ class StoredPoint(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64))
     """Digest of the figures, origin and release: the same answer is stored once, even if two people measured it."""
     cfcc_level: Mapped[int] = mapped_column(Integer)

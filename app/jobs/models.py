@@ -8,9 +8,7 @@ from enum import StrEnum
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.types import Base, CompressedText, Timestamp
-
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
+from app.database.types import KEY, Base, CompressedText, Timestamp
 
 
 class JobState(StrEnum):
@@ -35,7 +33,7 @@ class JobRun(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     kind: Mapped[str] = mapped_column(String(20))
     upload_id: Mapped[int | None] = mapped_column(ForeignKey("uploads.id", ondelete="CASCADE"))
     state: Mapped[str] = mapped_column(String(10))

@@ -28,12 +28,11 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, CompressedText, Timestamp
+from app.database.types import KEY, Base, CompressedText, Timestamp
 from planner_core.contracts.nightly import LONGEST_CODE
 from planner_core.wire import JsonObject
 
 LONGEST_SCOPE = 20
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Trigger(StrEnum):
@@ -63,7 +62,7 @@ class NightlyRun(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     job_id: Mapped[int] = mapped_column(ForeignKey("job_runs.id", ondelete="CASCADE"))
     trigger: Mapped[str] = mapped_column(String(12))
     due_on: Mapped[date | None] = mapped_column(Date)
@@ -103,7 +102,7 @@ class FitVersion(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     run_id: Mapped[int | None] = mapped_column(ForeignKey("nightly_runs.id"))
     """The run that produced it; None for a fit of sizing answers."""
     scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
@@ -148,7 +147,7 @@ class StoredForecast(Base):
         {"sqlite_autoincrement": True},
     )  # fmt: skip
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
     qsg: Mapped[str] = mapped_column(String(4))
     structure: Mapped[str] = mapped_column(String(16))
@@ -185,7 +184,7 @@ class ForecastScore(Base):
     __tablename__ = "forecast_scores"
     __table_args__ = (UniqueConstraint("forecast_id", "run_id"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     forecast_id: Mapped[int] = mapped_column(ForeignKey("forecasts.id", ondelete="CASCADE"))
     run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
     scored_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -202,7 +201,7 @@ class StoredFinding(Base):
     __tablename__ = "night_findings"
     __table_args__ = (UniqueConstraint("run_id", "position"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
     position: Mapped[int] = mapped_column(Integer)
     code: Mapped[str] = mapped_column(String(LONGEST_CODE))

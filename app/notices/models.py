@@ -24,11 +24,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database.types import Base, Timestamp
+from app.database.types import KEY, Base, Timestamp
 from planner_core.wire import JsonObject
 
 LONGEST_KEY = 200
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class NoticeKind(StrEnum):
@@ -60,7 +59,7 @@ class NoticeMessage(Base):
     __tablename__ = "notice_messages"
     __table_args__ = (UniqueConstraint("token"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     token: Mapped[str] = mapped_column(String(32))
     """The part of the Message-ID and of the idempotency key that makes the message unique."""
     created_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -77,7 +76,7 @@ class Notice(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     key: Mapped[str] = mapped_column(String(LONGEST_KEY))
     kind: Mapped[str] = mapped_column(String(20))
     severity: Mapped[str] = mapped_column(String(10))
@@ -107,7 +106,7 @@ class NoticeDelivery(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     message_id: Mapped[int] = mapped_column(ForeignKey("notice_messages.id", ondelete="CASCADE"))
     channel: Mapped[str] = mapped_column(String(10))
     state: Mapped[str] = mapped_column(String(10))

@@ -12,11 +12,10 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uni
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, CompressedText, Timestamp
+from app.database.types import KEY, Base, CompressedText, Timestamp
 
 LONGEST_NAME = 64
 LONGEST_COMMENT = 500
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Plan(Base):
@@ -37,7 +36,7 @@ class Plan(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     name: Mapped[str] = mapped_column(String(LONGEST_NAME))
     latest: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -51,7 +50,7 @@ class PlanVersion(Base):
     __tablename__ = "plan_versions"
     __table_args__ = (UniqueConstraint("plan_id", "number"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     plan_id: Mapped[int] = mapped_column(ForeignKey("plans.id", ondelete="CASCADE"))
     number: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(Timestamp)

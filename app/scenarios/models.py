@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Integer, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, CompressedText, Timestamp
+from app.database.types import KEY, Base, CompressedText, Timestamp
 from app.plans.models import LONGEST_NAME
-
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Scenario(Base):
@@ -25,7 +23,7 @@ class Scenario(Base):
     __tablename__ = "scenarios"
     __table_args__ = (UniqueConstraint("plan_id", "name"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     plan_id: Mapped[int] = mapped_column(ForeignKey("plans.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(LONGEST_NAME))
     revision: Mapped[int] = mapped_column(Integer)

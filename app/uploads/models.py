@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import Base, Timestamp
+from app.database.types import KEY, Base, Timestamp
 
 LONGEST_FILENAME = 255
 LONGEST_BATCH = 40
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 
 
 class Upload(Base):
@@ -25,7 +24,7 @@ class Upload(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     filename: Mapped[str] = mapped_column(String(LONGEST_FILENAME))
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
@@ -59,7 +58,7 @@ class BatchFile(Base):
     batch: Mapped[str] = mapped_column(String(LONGEST_BATCH), primary_key=True)
     """The sender's name for the batch, such as a random number."""
     upload_id: Mapped[int] = mapped_column(
-        _KEY, ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
+        KEY, ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
     )
     added_at: Mapped[datetime] = mapped_column(Timestamp)
 

@@ -11,9 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
 from app.connections.models import LONGEST_NAME, LONGEST_SENTENCE
-from app.database.types import Base, CompressedText, Timestamp
+from app.database.types import KEY, Base, CompressedText, Timestamp
 
-_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of type INTEGER
 LONGEST_ADDRESS = 500
 LONGEST_PLAN = 200
 
@@ -65,7 +64,7 @@ class AppliedPolicy(Base):
     __tablename__ = "applied_policies"
     __table_args__ = (UniqueConstraint("connection", "policy"), {"sqlite_autoincrement": True})
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     connection: Mapped[str] = mapped_column(String(LONGEST_NAME))
     policy: Mapped[str] = mapped_column(String(8))
     base: Mapped[str] = mapped_column(String(8))
@@ -89,7 +88,7 @@ class PolicyDrift(Base):
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    id: Mapped[int] = mapped_column(KEY, primary_key=True)
     connection: Mapped[str] = mapped_column(String(LONGEST_NAME))
     compared_at: Mapped[datetime] = mapped_column(Timestamp)
     outcome: Mapped[str] = mapped_column(String(10))

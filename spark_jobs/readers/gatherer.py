@@ -52,6 +52,9 @@ CHUNK: Final = MIB
 LARGEST_RECORD: Final = 16 * MIB
 """Characters. A coupling facility has at most 4095 structures; with all 100 fields of R744SREQ, of about 25 characters
 each, they have 10 MB."""
+MOST_OBJECTS: Final = 100_000
+"""Objects and arrays of one record, which take far more memory than their text. With all fields of R744SREQ, about 6,700 sections
+have `LARGEST_RECORD` characters."""
 MOST_RECORDS: Final = 1_000_000
 """A day of 96 intervals, 32 systems and 16 coupling facilities has 49,152."""
 MOST_SECTIONS: Final = 65_535
@@ -163,6 +166,8 @@ class _Number:
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _INDEX = re.compile(r"[0-9]{1,7}")
+_BRACKET_OR_TEXT = re.compile(r'[{}\[\]]|"(?:[^"\\]*(?:\\.[^"\\]*)*")?', re.DOTALL)
+"""A quotation mark alone begins a text whose end was not read yet."""
 
 
 class _Document:
@@ -172,6 +177,8 @@ class _Document:
         self._file = file
         self._chunks = file.chunks(CHUNK)
         self._text, self._at, self._is_last = "", 0, False
+        self._has_many = False
+        """Whether the text that was read may have a record with too many objects."""
         self.place = "before the first record"
         self._decoder = json.JSONDecoder(
             object_pairs_hook=_once,
@@ -240,10 +247,38 @@ class _Document:
         self._is_last = size < wanted
         grown = size > len(self._text)
         self._text = "".join(parts)
+        # Of the whole text, because counting for each record would take far longer than parsing.
+        self._has_many = self._text.count("{") + self._text.count("[") > MOST_OBJECTS
         return grown
+
+    def _require_few(self) -> None:
+        """Check the number of objects and arrays in the next value before it is parsed.
+
+        Raises:
+            NotReadable: It has too many.
+        """
+        if not self._text.startswith(("{", "["), self._at):
+            return
+        count = depth = 0
+        for match in _BRACKET_OR_TEXT.finditer(self._text, self._at):
+            found = match[0]
+            if found in "{[":
+                count, depth = count + 1, depth + 1
+            elif found in "}]":
+                depth -= 1
+            if found == '"' or not depth:
+                return
+            if count > MOST_OBJECTS:
+                message = (
+                    f"The answer has more than {MOST_OBJECTS} objects and arrays {self.place}: it is not a record 74-4. Nothing was "
+                    "stored. Check the data set and the address that you requested."
+                )
+                raise NotReadable(message)
 
     def _value(self) -> Any:  # noqa: ANN401 - any JSON value
         while True:
+            if self._has_many:
+                self._require_few()
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
             except RecursionError:

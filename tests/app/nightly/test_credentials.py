@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +15,8 @@ from app.jobs.watcher import Watcher
 from app.settings import Settings
 from tests.app.nightly.support import order, put_days, queue, settings_for
 from tests.app.nightly.test_killed import wait_until
-from tests.app.uploads.test_command_lines import command_line, descendants
 from tests.connections_support.server import write_file
+from tests.process_tree import command_line, descendants, end_with_descendants
 
 DECLARED: dict[str, dict[str, Any]] = {
     "PLEX1": {"kind": "zosmf", "address": "https://zosmf.example.com", "nightly_drift": True},
@@ -69,11 +66,7 @@ def test_processes_of_a_nightly_run_have_no_credentials_that_they_do_not_use(
         assert found
         assert [passwords(pid) for pid in found] == [set()] * len(found)
     finally:
-        for pid in descendants(keeper.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        keeper.kill()
-        keeper.wait()
+        end_with_descendants(keeper)
 
 
 def test_variables_of_an_invalid_file_are_known(tmp_path: Path) -> None:

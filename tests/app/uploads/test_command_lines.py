@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,27 +16,10 @@ from app.jobs.watcher import Watcher
 from app.settings import Settings
 from tests.app.uploads.support import job, job_id_of, keep, settings_for, wait_until
 from tests.connections_support.server import PASSWORD, write_file
+from tests.process_tree import command_line, descendants, end_with_descendants
 
 KEY = "geheim-3141"
 HISTORY_URL = f"s3://name:{KEY}@bucket/history"
-
-
-def descendants(pid: int) -> Iterator[int]:
-    for each in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found = [int(child) for child in each.read_text().split()]
-        except OSError:
-            continue
-        for child in found:
-            yield child
-            yield from descendants(child)
-
-
-def command_line(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-    except OSError:
-        return []
 
 
 @pytest.mark.long
@@ -75,11 +54,7 @@ def test_processes_of_a_job_do_not_show_the_key_or_inherit_passwords_of_connecti
             assert f"CFPLAN_HISTORY_URL={HISTORY_URL}".encode() in inherited
             assert PASSWORD.encode() not in inherited
     finally:
-        for pid in descendants(keeper.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        keeper.kill()
-        keeper.wait()
+        end_with_descendants(keeper)
 
 
 def test_commands_of_all_jobs_are_without_the_key(tmp_path: Path) -> None:

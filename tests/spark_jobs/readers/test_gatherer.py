@@ -488,6 +488,38 @@ def test_record_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch: py
     assert "A record has more than 20000 characters" in refusal(tmp_path, json_bytes([record]))
 
 
+@pytest.mark.parametrize("item", ["{}", "[]", '{"a":{}}', '"]}", {}', '{"b\\"}":1}'])
+def test_record_with_more_objects_than_the_limit_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, item: str
+) -> None:
+    monkeypatch.setattr(gatherer, "MOST_OBJECTS", 1000)
+    seen: list[int] = []
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen.append(len(pairs))
+        return dict(pairs)
+
+    monkeypatch.setattr(gatherer, "_once", made)
+    first = json_bytes([one()]).decode()[:-1]
+    content = f'{first}, "1": {{"padding": [{",".join([item] * 2000)}]}}}}'
+    assert "has more than 1000 objects and arrays in record 1" in refusal(tmp_path, content.encode())
+    assert len(seen) < 100
+
+
+def test_many_small_records_are_not_too_many_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [one(number) | {"text": 'a "quoted" {[ text'} for number in range(30)]
+    content = json_bytes(records[:1])
+    # Neither the object of all records counts, nor the brackets in the text.
+    objects = content.count(b"{") + content.count(b"[") - 3
+    monkeypatch.setattr(gatherer, "MOST_OBJECTS", objects)
+    for chunk in (100, CHUNK):
+        monkeypatch.setattr(gatherer, "CHUNK", chunk)
+        found, _ = from_json(tmp_path, json_bytes(records))
+        assert found.batches
+    monkeypatch.setattr(gatherer, "MOST_OBJECTS", objects - 1)
+    assert f"has more than {objects - 1} objects and arrays" in refusal(tmp_path, json_bytes(records))
+
+
 def test_more_records_than_the_limit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gatherer, "MOST_RECORDS", 2)
     assert "There are more than 2 records" in refusal(tmp_path, json_bytes([one(), one(6), one(7)]))
