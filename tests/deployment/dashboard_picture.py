@@ -1,7 +1,7 @@
 """Answers of a real Prometheus to the queries of the dashboard, for deploy/grafana/picture, and the picture of the result.
 
 `python -m tests.deployment.dashboard_picture answers FILE` lets an application with invented structures export its metrics
-every two hours of 30 days, loads them into Prometheus, and writes its answers. `... picture PAGE FILE` draws the page that
+every two hours for 30 days, loads them into Prometheus, and writes its answers. `... picture PAGE FILE` draws the page that
 deploy/grafana/picture built from them. deploy/grafana/picture/README.md describes all steps.
 """
 
@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from fastapi import FastAPI
 from sqlalchemy import insert
 
+from app.clock import utc_now
 from app.jobs.models import JobRun, JobState
 from app.main import create_app
 from app.nightly.models import NightlyRun
@@ -43,6 +44,7 @@ NIGHTLY_AT: Final = 2
 """Hour (UTC) of the nightly runs."""
 HORIZON_DAYS: Final = 180
 LEVELS: Final = {"70 %": 70.0, "85 %": 85.0, "SIZE": 130.0}
+"""Limits in percent of the elements that the structure has now; it can grow to SIZE."""
 WIDTH: Final = 1440
 
 
@@ -142,8 +144,6 @@ def add_nightly_run(app: FastAPI, at: datetime) -> None:
 
 def add_waiting_job(app: FastAPI) -> None:
     """Store a job that has waited for four minutes."""
-    from app.clock import utc_now
-
     with app.state.database.session(writes=True) as session:
         session.add(
             JobRun(
@@ -177,6 +177,7 @@ def scrapes(folder: Path) -> Iterator[str]:
 
 def samples(text: str, at: datetime) -> Iterator[str]:
     """Yield the samples of a scrape with their time and the labels that Prometheus adds."""
+    # The example configuration's job and target.
     own = 'job="cfplan",instance="127.0.0.1:8000"'
     for line in (*text.splitlines(), "up 1"):
         if line.startswith("#"):
