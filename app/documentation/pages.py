@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.documentation import library
 from app.documentation.markdown import Article, Heading
+from app.documentation.pictures import screenshot
 from app.web.rendering import Page, render
 from app.web.router import Router
 
@@ -48,7 +49,10 @@ def contents(request: Request) -> HTMLResponse:
 
 @router.get("/docs/{slug:path}", response_class=HTMLResponse)
 def article(request: Request, slug: str) -> Response:
-    """Show a page of the documentation; an old address without a folder redirects to the new one."""
+    """Show a page of the documentation, or a screenshot; an old address without a folder redirects to the new one."""
+    picture = screenshot(slug)
+    if picture is not None:
+        return Response(picture, media_type="image/png")
     found = library.article(slug)
     above = library.divided_page(slug)
     if found is None and (new := library.moved(slug)):

@@ -1,4 +1,4 @@
-"""The pictures of the documentation: drawings in docs/images, shown as a part of the page."""
+"""The pictures of the documentation in docs/images: drawings, shown as a part of the page, and screenshots."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ _STYLE = re.compile(r"<style>.*?</style>\s*", re.DOTALL)
 @cache
 def _drawings() -> Mapping[str, str]:
     return {path.name: path.read_text(encoding="utf-8").strip() for path in IMAGES_DIR.glob("*.svg")}
+
+
+@cache
+def _screenshots() -> Mapping[str, bytes]:
+    return {f"{IMAGES_DIR.name}/{path.name}": path.read_bytes() for path in IMAGES_DIR.glob("*.png")}
+
+
+def screenshot(slug: str) -> bytes | None:
+    """Return the PNG file at an address below /docs; None if there is none."""
+    return _screenshots().get(slug)
 
 
 def inline_picture(src: str, *, alt: str) -> Markup | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from fastapi import FastAPI
@@ -178,7 +180,15 @@ def test_number_columns_are_aligned_without_inline_style() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["nothing", "../README", "..%2f..%2fetc%2fpasswd", "glossary.md", "images/quick-calculator.png", "%00"],
+    [
+        "nothing",
+        "../README",
+        "..%2f..%2fetc%2fpasswd",
+        "glossary.md",
+        "images/filling.svg",
+        "images/..%2fglossary.md",
+        "%00",
+    ],
 )
 def test_only_existing_pages_are_served(app: FastAPI, path: str) -> None:
     assert html(app, f"/docs/{path}").status == 404
@@ -302,6 +312,14 @@ def test_row_without_a_link_to_a_part_has_no_anchor() -> None:
     text = "# A\n\n| a |\n|---|\n| [`x y`](a/x.md) |\n| [b](b.md) |\n| see [x](a/x.md) |\n"
     found = read(str(render_article(text, at="b/a.md").html))
     assert [row.attributes.get("id") for row in found.all("tr")] == [None, "x-y", None, None]
+
+
+def test_screenshots_of_pages_are_served(app: FastAPI) -> None:
+    shown = page(app, "/docs/how-to/grafana").one("article").one("img")
+    assert shown["alt"]
+    answer = get(app, urljoin("/docs/how-to/grafana", shown["src"]))
+    assert (answer.status, answer.media_type) == (200, "image/png")
+    assert answer.content == (DOCS_DIR / "images" / Path(shown["src"]).name).read_bytes()
 
 
 def test_drawing_is_a_part_of_the_page_with_its_name() -> None:
