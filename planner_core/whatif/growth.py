@@ -36,7 +36,7 @@ DEFAULT_PERCENT = Decimal(10)
 DEFAULT_YEARS = (1, 2, 3)
 MOST_STEPS = 12
 MOST_QUEUES_WITH_DEPTHS = 50_000
-"""The number of queues in all evaluations of a question up to which their depths are judged: two seconds of a processor."""
+"""The number of queues in all evaluations of a question up to which their depths are judged: about one second of a processor."""
 MOST_YEARS, MOST_MORE, HIGHEST_LEVEL = 50, 31, 99
 ASSUMPTIONS: tuple[str, ...] = (
     "A given INITSIZE or SIZE is kept if it still meets the target or the headroom; otherwise it is computed and reported "

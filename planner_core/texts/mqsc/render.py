@@ -101,6 +101,9 @@ def _cfconlos(document: PlanDocument) -> Iterator[str]:
 
 def _suggested(queue: Queue, advised: InForce, *, backlog: int) -> Iterator[str]:
     """Yield comments with suggested thresholds that the plan does not state for a queue."""
+    # A plan can have 32,000 queues that state everything.
+    if None not in (queue.maxdepth, queue.qdepthhi, queue.qdepthlo, queue.qdphiev):
+        return
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
         ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),
