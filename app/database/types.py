@@ -11,6 +11,8 @@ from sqlalchemy import DateTime, Dialect, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
+from app.database.parts import PartedText
+
 LARGEST_KEY: Final = 2**62
 """The largest key that is looked up, because databases raise an error for numbers of more than 64 bits."""
 COMPRESSION_LEVEL: Final = 1
@@ -65,7 +67,7 @@ class Timestamp(TypeDecorator[datetime]):
 
 
 class CompressedText(TypeDecorator[str]):
-    """A long text, compressed because it is never searched in the database: texts for z/OS, explanations."""
+    """A long text, compressed because it is never searched in the database: such as texts for z/OS."""
 
     impl = LargeBinary
     cache_ok = True
@@ -77,3 +79,18 @@ class CompressedText(TypeDecorator[str]):
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
         """Return the stored text, decompressed."""
         return None if value is None else zlib.decompress(value).decode("utf-8")
+
+
+class CompressedParts(TypeDecorator[PartedText]):
+    """A long text in parts that are read one by one, such as explanations; a `CompressedText` is a text without parts."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: PartedText | None, dialect: Dialect) -> bytes | None:
+        """Return the compressed parts as they are stored."""
+        return None if value is None else value.data
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> PartedText | None:  # noqa: ANN401
+        """Return the stored parts, which are decompressed when they are read."""
+        return None if value is None else PartedText(bytes(value))

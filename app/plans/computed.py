@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 
 from pydantic_core import to_json
 
+from app.database.parts import PartedText
+from app.database.types import COMPRESSION_LEVEL
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.names import PlanName, names_in
@@ -42,7 +44,7 @@ class ComputedPlan:
     core_version: str
     curve: str
     result: str
-    explanations: str
+    explanations: PartedText
     qsg: str
     structures: int
     initsize_kib: int
@@ -95,31 +97,33 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
     )
 
 
-def _explanations(result: PlanResult) -> str:
-    """Return the explanations as one JSON object."""
-    # Each is serialized as soon as it is built, because all of them as objects would fill the memory.
+def area_of(figure: str) -> str:
+    """Return the part of the explanations that contains a figure: `/totals` or `/structures/3`."""
+    _, area, index, *_ = figure.split("/")
+    return f"/structures/{index}" if area == "structures" else f"/{area}"
+
+
+def _explanations(result: PlanResult) -> PartedText:
+    """Return the explanations as one JSON object, whose parts each begin with a brace or a comma."""
+    return PartedText.of(_written_explanations(result), level=COMPRESSION_LEVEL)
+
+
+def _written_explanations(result: PlanResult) -> Iterator[tuple[str, bytes]]:
+    # Each is serialized and compressed as soon as it is built, because all of them would fill the memory.
     inputs, steps = _SharedItems(Input), _SharedItems(Step)
-    written: list[bytes] = []
+    separator = b"{"
     for each in explain_result(result):
         # No formula can contain these empty lists, because a quotation mark is escaped inside a JSON text.
         frame = replace(each, inputs=(), steps=()).json_bytes()
         before, _, rest = frame.partition(_NO_INPUTS)
         between, _, after = rest.partition(_NO_STEPS)
-        written += (
-            b"," if written else b"",
-            to_json(each.figure),
-            b":",
-            before,
-            b'"inputs":[',
-            inputs.json(each.inputs),
-            b"]",
-            between,
-            b'"steps":[',
-            steps.json(each.steps),
-            b"]",
-            after,
-        )
-    return b"".join((b"{", *written, b"}")).decode()
+        text = b"".join((
+            separator, to_json(each.figure), b":", before, b'"inputs":[', inputs.json(each.inputs), b"]", between,
+            b'"steps":[', steps.json(each.steps), b"]", after,
+        ))  # fmt: skip
+        yield area_of(each.figure), text
+        separator = b","
+    yield "", b"}"
 
 
 _NO_INPUTS, _NO_STEPS = b'"inputs":[]', b'"steps":[]'

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select, type_coerce, update
 from sqlalchemy.orm import Session
 
 from app.database.engine import Database
+from app.database.parts import PartedText
+from app.database.types import CompressedText
 from app.paging import PageRequest
 from app.plans import service
-from app.plans.models import PlanOutput
+from app.plans.models import PlanOutput, PlanVersion
 from app.plans.stored import StoredText, StoredVersion
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
@@ -373,6 +376,31 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
     assert found.core_version == old.core_version != "99.0"
     assert service.get_output(session, "SQ03", "policy").text == text
     assert json.loads(service.get_explanations_json(session, found)) == explanations
+
+
+def test_explanations_of_an_area_are_its_part_of_all_explanations(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    every = json.loads(service.get_explanations_json(session, version))
+    for area in ("/curve", "/structures/0", "/structures/2", "/totals", "/coupling_facilities"):
+        found = json.loads(service.get_explanations_of(session, version, area))
+        assert found == {figure: each for figure, each in every.items() if figure.startswith(f"{area}/")}
+        assert found
+    assert json.loads(service.get_explanations_of(session, version, "/structures/99")) == {}
+
+
+def test_explanations_stored_by_an_earlier_release_are_read(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    text = service.get_explanations_json(session, version)
+    # Earlier releases stored one compressed text.
+    session.execute(update(PlanVersion).values(explanations=PartedText(zlib.compress(text.encode(), 1))))
+    assert service.get_explanations_json(session, version) == text
+    assert service.get_explanations_of(session, version, "/totals") == text
+
+
+def test_explanations_can_be_read_by_an_earlier_release(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    stored = session.scalars(select(type_coerce(PlanVersion.explanations, CompressedText))).one()
+    assert stored == service.get_explanations_json(session, version)
 
 
 def test_version_stores_the_version_of_the_core_that_computed_it(
