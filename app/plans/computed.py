@@ -22,7 +22,7 @@ from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Input, Step
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class ComputedPlan:
     explanations: PartedText
     qsg: str
     structures: int
+    application_structures: int
     initsize_kib: int
     size_kib: int
     errors: int
@@ -54,6 +55,8 @@ class ComputedPlan:
     infos: int
     acknowledged: int
     names: frozenset[PlanName]
+    accepted: tuple[JsonObject, ...]
+    """The acknowledged findings of the document, also of findings that it no longer has."""
     outputs: tuple[ComputedOutput, ...]
 
 
@@ -86,6 +89,7 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         explanations=_explanations(result),
         qsg=document.qsg,
         structures=answer.totals.structures,
+        application_structures=len(document.structures),
         initsize_kib=answer.totals.initsize_kib,
         size_kib=answer.totals.size_kib,
         errors=open_findings["error"],
@@ -93,6 +97,7 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         infos=open_findings["info"],
         acknowledged=sum(f.acknowledged is not None for f in result.findings),
         names=names_in(document, result.findings),
+        accepted=tuple(each.model_dump(mode="json") for each in document.acknowledged),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
 

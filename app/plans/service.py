@@ -229,7 +229,7 @@ def _explanations(session: Session, version: StoredVersion) -> PartedText:
 
 def get_acknowledgments(session: Session, version: StoredVersion) -> tuple[StoredAcknowledgment, ...]:
     """Return the acknowledged findings of a version with their authors, in the order of its document."""
-    return acknowledgments(session, version.plan_id, version.number, version.document_object)
+    return acknowledgments(session, version.plan_id, version.number, version.acknowledged)
 
 
 def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
@@ -543,6 +543,9 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
     """Return whether a document equals the stored one, after defaults for keys added since then are filled in."""
     if current.document_json == computed.document:
         return True
+    if current.document_object == current.comparable_object:
+        # It has all keys of this release, so its text would be the same if it had the same values.
+        return False
     # Reading adds the defaults of new keys: a new release must not make a new version of every plan.
     return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
@@ -595,8 +598,8 @@ def _add_version(
     record_version(
         session,
         plan,
-        before=None if before is None else before.document_json,
-        after=computed.document,
+        before=before,
+        after=computed,
         comment=version.comment,
         at=plan.updated_at,
     )

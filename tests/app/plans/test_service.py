@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import delete, select, type_coerce, update
 from sqlalchemy.orm import Session
 
+from app.clock import utc_now
 from app.database.engine import Database
 from app.database.parts import PartedText
 from app.database.types import CompressedText
@@ -386,6 +387,34 @@ def test_explanations_of_an_area_are_its_part_of_all_explanations(session: Sessi
         assert found == {figure: each for figure, each in every.items() if figure.startswith(f"{area}/")}
         assert found
     assert json.loads(service.get_explanations_of(session, version, "/structures/99")) == {}
+
+
+LISTS = {
+    "coupling_facilities": [{"name": "CF01", "size": "64G"}],
+    "other_structures": [{"name": "DSNDB0A_LOCK1", "size": "64M", "preflist": ["CF01"]}],
+    "acknowledged": [
+        {
+            "code": "NO_WHITE_SPACE",
+            "structure": '"acknowledged":[',
+            "message": None,
+            "reason": '"}],"acknowledged":[{"',
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("lists", [LISTS, {key: [] for key in LISTS}, {}])
+def test_lists_of_a_document_are_read_alone_as_with_the_rest(lists: dict[str, Any]) -> None:
+    text = json.dumps({"qsg": "SQ03", **lists, "structures": []}, separators=(",", ":"))
+    alone, whole = (
+        StoredVersion(1, "SQ03", 1, 1, utc_now(), None, CORE_VERSION, text, "{}", "{}") for _ in range(2)
+    )
+    assert whole.document_object is not None
+    assert "document_object" not in alone.__dict__
+    for key in LISTS:
+        assert alone._list(key) == whole._list(key) == lists.get(key, [])  # type: ignore[arg-type]
+    assert ("document_object" in alone.__dict__) == (not lists)
+    assert alone.acknowledged == lists.get("acknowledged", [])
 
 
 def test_explanations_stored_by_an_earlier_release_are_read(session: Session) -> None:
