@@ -11,6 +11,8 @@ from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
+from app.database.parts import PartedText
+
 KEY: Final = BigInteger().with_variant(Integer, "sqlite")
 """The type of keys that the database numbers: SQLite does so only in a column of type INTEGER."""
 LARGEST_KEY: Final = 2**62
@@ -67,7 +69,7 @@ class Timestamp(TypeDecorator[datetime]):
 
 
 class CompressedText(TypeDecorator[str]):
-    """A long text, compressed because it is never searched in the database: texts for z/OS, explanations."""
+    """A long text, compressed because it is never searched in the database: such as texts for z/OS."""
 
     impl = LargeBinary
     cache_ok = True
@@ -79,3 +81,18 @@ class CompressedText(TypeDecorator[str]):
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
         """Return the stored text, decompressed."""
         return None if value is None else zlib.decompress(value).decode("utf-8")
+
+
+class CompressedParts(TypeDecorator[PartedText]):
+    """A long text in parts that are read one by one, such as explanations; a `CompressedText` is a text without parts."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: PartedText | None, dialect: Dialect) -> bytes | None:
+        """Return the compressed parts as they are stored."""
+        return None if value is None else value.data
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> PartedText | None:  # noqa: ANN401
+        """Return the stored parts, which are decompressed when they are read."""
+        return None if value is None else PartedText(bytes(value))

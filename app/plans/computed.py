@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 
 from pydantic_core import to_json
 
+from app.database.parts import PartedText
+from app.database.types import COMPRESSION_LEVEL
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.names import PlanName, names_in
@@ -20,7 +22,7 @@ from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Input, Step
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
-from planner_core.wire import adapter
+from planner_core.wire import JsonObject, adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,10 @@ class ComputedPlan:
     core_version: str
     curve: str
     result: str
-    explanations: str
+    explanations: PartedText
     qsg: str
     structures: int
+    application_structures: int
     initsize_kib: int
     size_kib: int
     errors: int
@@ -52,6 +55,8 @@ class ComputedPlan:
     infos: int
     acknowledged: int
     names: frozenset[PlanName]
+    accepted: tuple[JsonObject, ...]
+    """The acknowledged findings of the document, also of findings that it no longer has."""
     outputs: tuple[ComputedOutput, ...]
 
 
@@ -84,6 +89,7 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         explanations=_explanations(result),
         qsg=document.qsg,
         structures=answer.totals.structures,
+        application_structures=len(document.structures),
         initsize_kib=answer.totals.initsize_kib,
         size_kib=answer.totals.size_kib,
         errors=open_findings["error"],
@@ -91,35 +97,38 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         infos=open_findings["info"],
         acknowledged=sum(f.acknowledged is not None for f in result.findings),
         names=names_in(document, result.findings),
+        accepted=tuple(each.model_dump(mode="json") for each in document.acknowledged),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
 
 
-def _explanations(result: PlanResult) -> str:
-    """Return the explanations as one JSON object."""
-    # Each is serialized as soon as it is built, because all of them as objects would fill the memory.
+def area_of(figure: str) -> str:
+    """Return the part of the explanations that contains a figure: `/totals` or `/structures/3`."""
+    _, area, index, *_ = figure.split("/")
+    return f"/structures/{index}" if area == "structures" else f"/{area}"
+
+
+def _explanations(result: PlanResult) -> PartedText:
+    """Return the explanations as one JSON object, whose parts each begin with a brace or a comma."""
+    return PartedText.of(_written_explanations(result), level=COMPRESSION_LEVEL)
+
+
+def _written_explanations(result: PlanResult) -> Iterator[tuple[str, bytes]]:
+    # Each is serialized and compressed as soon as it is built, because all of them would fill the memory.
     inputs, steps = _SharedItems(Input), _SharedItems(Step)
-    written: list[bytes] = []
+    separator = b"{"
     for each in explain_result(result):
         # No formula can contain these empty lists, because a quotation mark is escaped inside a JSON text.
         frame = replace(each, inputs=(), steps=()).json_bytes()
         before, _, rest = frame.partition(_NO_INPUTS)
         between, _, after = rest.partition(_NO_STEPS)
-        written += (
-            b"," if written else b"",
-            to_json(each.figure),
-            b":",
-            before,
-            b'"inputs":[',
-            inputs.json(each.inputs),
-            b"]",
-            between,
-            b'"steps":[',
-            steps.json(each.steps),
-            b"]",
-            after,
-        )
-    return b"".join((b"{", *written, b"}")).decode()
+        text = b"".join((
+            separator, to_json(each.figure), b":", before, b'"inputs":[', inputs.json(each.inputs), b"]", between,
+            b'"steps":[', steps.json(each.steps), b"]", after,
+        ))  # fmt: skip
+        yield area_of(each.figure), text
+        separator = b","
+    yield "", b"}"
 
 
 _NO_INPUTS, _NO_STEPS = b'"inputs":[]', b'"steps":[]'

@@ -12,7 +12,8 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uni
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.actor import LONGEST_ACTOR
-from app.database.types import KEY, Base, CompressedText, Timestamp
+from app.database.parts import PartedText
+from app.database.types import KEY, Base, CompressedParts, CompressedText, Timestamp
 
 LONGEST_NAME = 64
 LONGEST_COMMENT = 500
@@ -60,8 +61,9 @@ class PlanVersion(Base):
     document: Mapped[str] = mapped_column(Text)
     curve: Mapped[str] = mapped_column(Text)
     result: Mapped[str] = mapped_column(Text)
-    # Compressed, because a large plan has tens of megabytes that are never searched.
-    explanations: Mapped[str] = mapped_column(CompressedText)
+    # Compressed, because a large plan has tens of megabytes that are never searched, and in parts, because a page shows
+    # those of one structure or of the totals.
+    explanations: Mapped[PartedText] = mapped_column(CompressedParts)
     qsg: Mapped[str] = mapped_column(String(4))
     structures: Mapped[int] = mapped_column(Integer)
     initsize_kib: Mapped[int] = mapped_column(BigInteger)

@@ -239,7 +239,7 @@ def structure_explanations(
 ) -> Response:
     """Show the formula, inputs and sources of every figure of a structure."""
     stored, index, item = _structure_of(session, name, number, structure)
-    explanations = Explanations(service.get_explanations_json(session, stored))
+    explanations = Explanations(service.get_explanations_of(session, stored, f"/structures/{index}"))
     context = StructureExplanationsPage(
         title=f"Sources of the figures of {item['cfrm_name']} in {name}",
         section="plans",

@@ -11,6 +11,7 @@ from sqlalchemy import Select, bindparam, delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app.database.ordering import Expression, ordered_by
+from app.database.parts import PartedText
 from app.database.types import AnyRow, PageOfRows
 from app.paging import Sort
 from app.plans.models import Plan, PlanAcknowledgment, PlanApproval, PlanOutput, PlanVersion, StoredPlanName
@@ -60,8 +61,8 @@ def read_document(session: Session, plan_id: int, number: int) -> str | None:
     return session.scalars(query).one_or_none()
 
 
-def read_explanations(session: Session, plan_id: int, number: int) -> str | None:
-    """Return the explanations of a version as JSON."""
+def read_explanations(session: Session, plan_id: int, number: int) -> PartedText | None:
+    """Return the explanations of a version: a JSON object, in parts for structures and totals."""
     query = select(PlanVersion.explanations).where(
         PlanVersion.plan_id == plan_id, PlanVersion.number == number
     )

@@ -181,7 +181,7 @@ def result_page(
 
 def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Page]:
     stored = head.version
-    explanations = Explanations(service.get_explanations_json(session, stored))
+    explanations = Explanations(service.get_explanations_of(session, stored, "/totals"))
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
     lines = structure_lines(stored)
     groups = grouped_findings(stored.findings, ())

@@ -20,6 +20,7 @@ from app.actor import SERVICE, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.clock import utc_now
+from app.database.parts import PartedText
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
@@ -57,7 +58,7 @@ from planner_core.wire import JsonObject, adapter
 __all__ = [
     "Conflict", "Gone", "NameTaken", "PlanNameInvalid", "PlanNotFound", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "find_document", "get_acknowledgments", "get_explanations_json", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "find_document", "get_acknowledgments", "get_explanations_json", "get_explanations_of", "get_output", "get_plan", "get_texts", "get_version", "get_version_at", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -206,6 +207,20 @@ def find_document(session: Session, plan_id: int, number: int) -> JsonObject | N
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
     """Return the explanations of a version as they were stored: a JSON object keyed by the pointer of the figure."""
+    return _explanations(session, version).text
+
+
+def get_explanations_of(session: Session, version: StoredVersion, area: str) -> str:
+    """Return the explanations of one area of the result, `/totals` or `/structures/3`, as a JSON object.
+
+    Versions that were saved by an earlier release have all explanations in one text, which is then returned.
+    """
+    stored = _explanations(session, version)
+    found = stored.part(area)
+    return stored.text if found is None else "{" + found[1:] + "}"
+
+
+def _explanations(session: Session, version: StoredVersion) -> PartedText:
     found = repository.read_explanations(session, version.plan_id, version.number)
     if found is None:  # removed permanently since the version was read
         raise PlanNotFound(version.name, version.number)
@@ -214,7 +229,7 @@ def get_explanations_json(session: Session, version: StoredVersion) -> str:
 
 def get_acknowledgments(session: Session, version: StoredVersion) -> tuple[StoredAcknowledgment, ...]:
     """Return the acknowledged findings of a version with their authors, in the order of its document."""
-    return acknowledgments(session, version.plan_id, version.number, version.document_object)
+    return acknowledgments(session, version.plan_id, version.number, version.acknowledged)
 
 
 def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
@@ -528,6 +543,9 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
     """Return whether a document equals the stored one, after defaults for keys added since then are filled in."""
     if current.document_json == computed.document:
         return True
+    if current.document_object == current.comparable_object:
+        # It has all keys of this release, so its text would be the same if it had the same values.
+        return False
     # Reading adds the defaults of new keys: a new release must not make a new version of every plan.
     return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
@@ -580,8 +598,8 @@ def _add_version(
     record_version(
         session,
         plan,
-        before=None if before is None else before.document_json,
-        after=computed.document,
+        before=before,
+        after=computed,
         comment=version.comment,
         at=plan.updated_at,
     )

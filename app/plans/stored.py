@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -26,6 +26,11 @@ NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
 ]
+
+
+_List = Literal["coupling_facilities", "other_structures", "acknowledged"]
+"""Lists of a document whose keys occur nowhere else in it."""
+_DECODER: Final = json.JSONDecoder()
 
 
 class PlanReference(NamedTuple):
@@ -80,13 +85,30 @@ class StoredVersion:
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
         """The coupling facilities of the document."""
-        # Only this part is read, because reading all of a large document takes long.
-        return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
+        return tuple(map(CouplingFacility.model_validate, self._list("coupling_facilities")))
 
     @property
     def others(self) -> tuple[StoredStructure, ...]:
         """The structures of the document that are not the group's, to place them with those of the result."""
-        return others_of(self.document_object)
+        return others_of({key: self._list(key) for key in ("coupling_facilities", "other_structures")})
+
+    @property
+    def acknowledged(self) -> list[JsonObject]:
+        """The acknowledged findings of the document."""
+        return self._list("acknowledged")
+
+    def _list(self, key: _List) -> list[JsonObject]:
+        """Return a list of the document without parsing the rest, which can be tens of megabytes; empty if it has none."""
+        if "document_object" not in self.__dict__:
+            # Quotation marks inside of values are escaped, so this can only be the key. All documents are stored without
+            # spaces.
+            marker = f'"{key}":['
+            at = self.document_json.rfind(marker)
+            if at >= 0:
+                start = at + len(marker) - 1
+                found: list[JsonObject] = _DECODER.raw_decode(self.document_json, start)[0]
+                return found
+        return self.document_object.get(key) or []
 
     def structure(self, name: str) -> Structure | None:
         """Return an application structure of the document without reading the rest."""

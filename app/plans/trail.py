@@ -16,11 +16,12 @@ from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.plans import repository
+from app.plans.computed import ComputedPlan
 from app.plans.models import Plan, PlanAcknowledgment
+from app.plans.stored import StoredVersion
 from planner_core.checks import index_of
 from planner_core.document.compare import Difference, differences
 from planner_core.document.model import Acknowledgment
-from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding
 from planner_core.wire import Answer, JsonObject
 
@@ -54,27 +55,31 @@ def plan_object(plan: Plan, number: int | None = None, *, name: str = "") -> Aud
 
 
 def record_version(
-    session: Session, plan: Plan, *, before: str | None, after: str, comment: str | None, at: datetime
+    session: Session,
+    plan: Plan,
+    *,
+    before: StoredVersion | None,
+    after: ComputedPlan,
+    comment: str | None,
+    at: datetime,
 ) -> None:
     """Record a saved version, and the findings that it acknowledges or reopens.
 
     Args:
         session: The session that saves the version.
         plan: The plan, whose latest version is the saved one.
-        before: The stored document of the version before it; None for the first version.
-        after: The stored document.
+        before: The version before it; None for the first version.
+        after: The contents of the version.
         comment: The comment of the version.
         at: The time of the version.
     """
     about = plan_object(plan, plan.latest)
-    new: JsonObject = json.loads(after)
-    old: JsonObject = {} if before is None else with_new_keys(json.loads(before))
     if before is None:
         details = {
             "after": plan.latest,
             "comment": comment,
-            "qsg": new["qsg"],
-            "structures": len(new["structures"]),
+            "qsg": after.qsg,
+            "structures": after.application_structures,
         }
         record(session, Action.PLAN_CREATED, about, details)
     else:
@@ -82,10 +87,11 @@ def record_version(
             "before": plan.latest - 1,
             "after": plan.latest,
             "comment": comment,
-            **changed_fields(old, new),
+            **changed_fields(before.comparable_object, json.loads(after.document)),
         }
         record(session, Action.PLAN_SAVED, about, details)
-    accepted, reopened = _only_in(new, old), _only_in(old, new)
+    old = () if before is None else before.acknowledged
+    accepted, reopened = _only_in(after.accepted, old), _only_in(old, after.accepted)
     for action, entries in ((Action.FINDING_ACKNOWLEDGED, accepted), (Action.FINDING_REOPENED, reopened)):
         # One entry for each code: a code can have a finding for each of 32 000 queues.
         for code in dict.fromkeys(each["code"] for each in entries):
@@ -119,10 +125,9 @@ def changed_fields(old: JsonObject, new: JsonObject) -> JsonObject:
 
 
 def acknowledgments(
-    session: Session, plan_id: int, number: int, document: JsonObject
+    session: Session, plan_id: int, number: int, entries: Sequence[JsonObject]
 ) -> tuple[StoredAcknowledgment, ...]:
     """Return the acknowledgments of the document of a version, with their authors, in its order."""
-    entries = document.get("acknowledged") or ()
     if not entries:
         return ()
     rows = repository.read_acknowledgments(session, plan_id, number)
@@ -157,9 +162,9 @@ def acknowledgment_of(entries: Sequence[StoredAcknowledgment], item: Finding) ->
     return None if index is None else entries[index]
 
 
-def _only_in(here: JsonObject, there: JsonObject) -> list[dict[str, Any]]:
-    known = {_digest_of(each) for each in there.get("acknowledged") or ()}
-    return [each for each in here.get("acknowledged") or () if _digest_of(each) not in known]
+def _only_in(here: Sequence[JsonObject], there: Sequence[JsonObject]) -> list[JsonObject]:
+    known = {_digest_of(each) for each in there}
+    return [each for each in here if _digest_of(each) not in known]
 
 
 def _digest_of(entry: Mapping[str, Any]) -> str:

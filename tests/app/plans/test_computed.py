@@ -20,4 +20,4 @@ def test_stored_explanations_equal_those_written_one_by_one(document: dict[str, 
     plan = read_object(document)
     written = (to_json(each.figure) + b":" + each.json_bytes() for each in explain_result(evaluate(plan)))
     expected = b"{" + b",".join(written) + b"}"
-    assert compute(plan, no_curves).explanations.encode() == expected
+    assert compute(plan, no_curves).explanations.text.encode() == expected

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select, type_coerce, update
 from sqlalchemy.orm import Session
 
+from app.clock import utc_now
 from app.database.engine import Database
+from app.database.parts import PartedText
+from app.database.types import CompressedText
 from app.paging import PageRequest
 from app.plans import service
-from app.plans.models import PlanOutput
+from app.plans.models import PlanOutput, PlanVersion
 from app.plans.stored import StoredText, StoredVersion
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
@@ -373,6 +377,59 @@ def test_old_version_keeps_its_figures_with_a_newer_core(
     assert found.core_version == old.core_version != "99.0"
     assert service.get_output(session, "SQ03", "policy").text == text
     assert json.loads(service.get_explanations_json(session, found)) == explanations
+
+
+def test_explanations_of_an_area_are_its_part_of_all_explanations(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    every = json.loads(service.get_explanations_json(session, version))
+    for area in ("/curve", "/structures/0", "/structures/2", "/totals", "/coupling_facilities"):
+        found = json.loads(service.get_explanations_of(session, version, area))
+        assert found == {figure: each for figure, each in every.items() if figure.startswith(f"{area}/")}
+        assert found
+    assert json.loads(service.get_explanations_of(session, version, "/structures/99")) == {}
+
+
+LISTS = {
+    "coupling_facilities": [{"name": "CF01", "size": "64G"}],
+    "other_structures": [{"name": "DSNDB0A_LOCK1", "size": "64M", "preflist": ["CF01"]}],
+    "acknowledged": [
+        {
+            "code": "NO_WHITE_SPACE",
+            "structure": '"acknowledged":[',
+            "message": None,
+            "reason": '"}],"acknowledged":[{"',
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("lists", [LISTS, {key: [] for key in LISTS}, {}])
+def test_lists_of_a_document_are_read_alone_as_with_the_rest(lists: dict[str, Any]) -> None:
+    text = json.dumps({"qsg": "SQ03", **lists, "structures": []}, separators=(",", ":"))
+    alone, whole = (
+        StoredVersion(1, "SQ03", 1, 1, utc_now(), None, CORE_VERSION, text, "{}", "{}") for _ in range(2)
+    )
+    assert whole.document_object is not None
+    assert "document_object" not in alone.__dict__
+    for key in LISTS:
+        assert alone._list(key) == whole._list(key) == lists.get(key, [])  # type: ignore[arg-type]
+    assert ("document_object" in alone.__dict__) == (not lists)
+    assert alone.acknowledged == lists.get("acknowledged", [])
+
+
+def test_explanations_stored_by_an_earlier_release_are_read(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    text = service.get_explanations_json(session, version)
+    # Earlier releases stored one compressed text.
+    session.execute(update(PlanVersion).values(explanations=PartedText(zlib.compress(text.encode(), 1))))
+    assert service.get_explanations_json(session, version) == text
+    assert service.get_explanations_of(session, version, "/totals") == text
+
+
+def test_explanations_can_be_read_by_an_earlier_release(session: Session) -> None:
+    version = service.save_plan(session, "SQ03", plan()).version
+    stored = session.scalars(select(type_coerce(PlanVersion.explanations, CompressedText))).one()
+    assert stored == service.get_explanations_json(session, version)
 
 
 def test_version_stores_the_version_of_the_core_that_computed_it(

@@ -7,17 +7,21 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from openpyxl import load_workbook
+from sqlalchemy import select, update
 
+from app.database.parts import PartedText
 from app.fits.kept import Curves
 from app.main import create_app
 from app.plans import changing_pages as changing
 from app.plans import service
 from app.plans.computed import ComputedPlan, compute
+from app.plans.models import PlanVersion
 from app.plans.sheet_pages import before_and_after_chart, sums_of
 from app.settings import Settings
 from app.sizing.calculator.answer import LABELS
@@ -689,6 +693,18 @@ def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser
         assert f"{at}#why-{member}" in page.links
     assert {link.partition("#")[2] for link in page.links if link.startswith(at)} <= set(explained.ids)
     assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
+
+
+def test_explanations_in_one_text_give_the_same_pages(browser: Browser, app: FastAPI) -> None:
+    browser.save_example()
+    paths = ("/plans/SQ03", "/plans/SQ03/versions/1/structures/MYDATA/explanations")
+    pages = [browser.get(path).text for path in paths]
+    with app.state.database.session(writes=True) as session:
+        stored = session.scalars(select(PlanVersion.explanations)).one()
+        # Earlier releases stored one compressed text.
+        whole = PartedText(zlib.compress(stored.text.encode(), 1))
+        session.execute(update(PlanVersion).values(explanations=whole))
+    assert [browser.get(path).text for path in paths] == pages
 
 
 def test_unknown_structure_has_no_explanations(browser: Browser) -> None:

@@ -1,0 +1,43 @@
+"""Compressed texts in parts."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.database.parts import PartedText
+
+PARTS = st.lists(st.tuples(st.text(max_size=5), st.text()), unique_by=lambda part: part[0])
+
+
+@given(PARTS, st.integers(1, 9))
+def test_every_part_and_the_whole_text_are_read_unchanged(parts: list[tuple[str, str]], level: int) -> None:
+    stored = PartedText.of(((name, part.encode()) for name, part in parts), level=level)
+    assert stored.text == "".join(part for _, part in parts)
+    for name, part in parts:
+        assert stored.part(name) == part
+    assert stored.part("longer name") == ""
+
+
+def test_readers_of_compressed_texts_ignore_the_index() -> None:
+    stored = PartedText.of([("one", b"text " * 9), ("two", b"more")], level=1)
+    assert zlib.decompress(stored.data) == b"text " * 9 + b"more"
+
+
+def test_pieces_of_one_name_are_one_part() -> None:
+    stored = PartedText.of([("one", b"a"), ("one", b"b"), ("two", b"c")], level=1)
+    assert (stored.part("one"), stored.part("two")) == ("ab", "c")
+
+
+def test_text_without_index_has_no_parts() -> None:
+    stored = PartedText(zlib.compress(b"text"))
+    assert stored.text == "text"
+    assert stored.part("one") is None
+
+
+def test_part_in_two_places_is_refused() -> None:
+    with pytest.raises(ValueError, match="'one' is in two places"):
+        PartedText.of([("one", b"a"), ("two", b"b"), ("one", b"c")], level=1)
