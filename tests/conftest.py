@@ -21,6 +21,7 @@ from tests.databases import (
     postgres_server,
     url,
 )
+from tests.prepared import OPENED
 from tests.serving import background_threads, threads_left
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=REQUESTS_OF_ROLES,
         help=f"distinct generated requests of all roles together in the soak test (default: {REQUESTS_OF_ROLES})",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def end_of_commands() -> Iterator[None]:
+    """End the process from which commands are forked, if a test has started it."""
+    yield
+    OPENED.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ folder, environment and standard files of a command to the prepared process, whi
 ID and its exit code. The prepared process has imported the modules and done nothing else, so the command is a process like
 any other: it can be killed, and has its own signals, files and environment.
 
-Tests use `Prepared.start` and `Prepared.run`. A program that is started by another one, such as a shell, runs ASK.
+Tests use `Prepared.start` and `Prepared.run`, of the process that `commands` returns. A program that is started by another
+one, such as a shell, runs ASK, as do commands that read their input: see `Prepared.words`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,18 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
+COMMANDS = (
+    "app.cli", "app.main", "app.keeper", "app.serve_cli", "app.backup.making", "app.nightly.cli",
+    "app.nightly.keeper", "app.nightly.looking_around", "app.uploads.ingest_keeper", "uvicorn", "psycopg",
+)  # fmt: skip
+"""Modules of commands that many tests run."""
+OPENED = ExitStack()
+"""Closed after the last test, by `tests/conftest.py`."""
 HEAD_BYTES, PID_BYTES, CODE_BYTES = 8, 4, 2
 FILES = (0, 1, 2)
 ROOT = Path(__file__).parents[1]
@@ -124,6 +133,16 @@ class Prepared:
             code = started.wait()
             return subprocess.CompletedProcess([module, *arguments], code, *started.texts())
 
+    def words(self, module: str) -> list[str]:
+        """Return the command for `subprocess` that runs `main` of a module; signals to it do not reach that process."""
+        return [sys.executable, "-I", "-S", str(self.folder / "ask.py"), str(self.folder / "s"), module]
+
+
+@cache
+def commands() -> Prepared:
+    """Return a process with the modules of the application, which all tests of this worker share."""
+    return OPENED.enter_context(prepared(os.environ, *COMMANDS))
+
 
 @contextmanager
 def prepared(environment: Mapping[str, str], *modules: str) -> Iterator[Prepared]:
@@ -148,8 +167,7 @@ def prepared(environment: Mapping[str, str], *modules: str) -> Iterator[Prepared
 
 def script(asked: Path, module: str) -> str:
     """Return a program for the shell that runs `main` of a module."""
-    words = [sys.executable, "-I", "-S", str(asked / "ask.py"), str(asked / "s"), module]
-    return f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+    return f'#!/bin/sh\nexec {shlex.join(Prepared(asked).words(module))} "$@"\n'
 
 
 def serve(path: str, *modules: str) -> int:

@@ -28,6 +28,7 @@ from app.uploads import files
 from tests.app.backup.support import Place, back_up, fill, place_at, restore_into, revision
 from tests.app.uploads.support import wait_until
 from tests.migrations.old_folder import REVISION
+from tests.prepared import commands
 
 ROOT = Path(__file__).parents[3]
 
@@ -128,7 +129,7 @@ def test_backup_that_was_killed_is_replaced_by_the_next(place: Place, tmp_path: 
 def run(*arguments: str, place: Place, **more: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
     environment = os.environ | place.settings.as_environment() | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "app.cli", *arguments], env=environment, cwd=ROOT, check=False, capture_output=True, **more
+        [*commands().words("app.cli"), *arguments], env=environment, cwd=ROOT, check=False, capture_output=True, **more
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from app.sizing.examples import sq03
 from app.uploads import files
 from tests.app.backup.support import Place, back_up, place_at, restore_into
 from tests.app.uploads.support import READER, READS, wait_until
-from tests.prepared import Prepared, prepared
+from tests.prepared import commands
 
 pytestmark = pytest.mark.long
 
@@ -44,21 +44,13 @@ def environment(place: Place) -> dict[str, str]:
     return os.environ | place.settings.as_environment() | {"PYTHONPATH": f"{READER}{os.pathsep}{ROOT}"}
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Prepared]:
-    with prepared(
-        os.environ, "app.cli", "app.main", "app.serve_cli", "app.backup.making", "uvicorn", "psycopg"
-    ) as found:
-        yield found
-
-
 @contextmanager
-def service(place: Place, commands: Prepared) -> Iterator[str]:
+def service(place: Place) -> Iterator[str]:
     """Run the service in processes of its own, with the stand-in for its readers."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     words = ("app.cli", "serve", "--port", str(port), "--workers", "1")
-    with commands.start(*words, environment=environment(place)) as process:
+    with commands().start(*words, environment=environment(place)) as process:
         try:
             wait_until(lambda: process.poll() is not None or answers(port), patience_s=PATIENCE_S)
             yield f"http://127.0.0.1:{port}"
@@ -111,10 +103,8 @@ def have_saved(writers: list[Writer], before: list[int]) -> bool:
     return all(each.errors or each.version > version for each, version in zip(writers, before, strict=True))
 
 
-def test_everything_confirmed_before_a_backup_is_in_it(
-    place: Place, commands: Prepared, tmp_path: Path
-) -> None:
-    with service(place, commands) as address:
+def test_everything_confirmed_before_a_backup_is_in_it(place: Place, tmp_path: Path) -> None:
+    with service(place) as address:
         writers = [Writer(address, f"PLAN{number}") for number in range(3)]
         for writer in writers:
             writer.start()
@@ -125,7 +115,7 @@ def test_everything_confirmed_before_a_backup_is_in_it(
             uploads = {digest for writer in writers for digest in list(writer.uploads)}
             confirmed.append(({writer.plan: writer.version for writer in writers}, uploads))
             archive = str(tmp_path / f"{number}.tar.gz")
-            done = commands.run("app.cli", "backup", archive, environment=environment(place))
+            done = commands().run("app.cli", "backup", archive, environment=environment(place))
             assert done.returncode == 0, done.stderr
         for writer in writers:
             writer.stop()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,7 @@ from sqlalchemy import URL
 
 from app.database.engine import Database
 from app.settings import Settings
-from tests.app.nightly.support import JOBS, OPENED, settings_for
-
-
-@pytest.fixture(scope="session", autouse=True)
-def end_of_commands() -> Iterator[None]:
-    """End the process from which commands are forked."""
-    yield
-    OPENED.close()
+from tests.app.nightly.support import JOBS, settings_for
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from contextlib import ExitStack
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +20,13 @@ from app.settings import Settings
 from app.usage.models import StoredMeasuredStructure
 from tests.app.web.support import Answer
 from tests.app.web.support import call as call
-from tests.prepared import Prepared, Started, prepared
+from tests.prepared import Started, commands
 
 __all__ = ["Answer", "call"]
 
 JOBS = Path(__file__).parent / "jobs"
 """Folder of the stand-ins for the jobs."""
 LAST = date(2025, 11, 20)
-PREPARED = (
-    "app.cli",
-    "app.nightly.cli",
-    "app.nightly.looking_around",
-    "app.nightly.keeper",
-    "app.keeper",
-    "psycopg",
-)
-OPENED = ExitStack()
 
 
 def settings_for(url: URL, folder: Path, **settings: Any) -> Settings:  # noqa: ANN401 - any setting
@@ -117,23 +106,17 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**os.environ, **settings.as_environment()}
 
 
-@cache
-def _prepared() -> Prepared:
-    """Return the process from which commands and keepers are forked; `OPENED` ends it after all tests."""
-    return OPENED.enter_context(prepared(os.environ, *PREPARED))
-
-
 def command(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a separate process."""
-    return _prepared().run("app.cli", *words, environment=environment(settings))
+    return commands().run("app.cli", *words, environment=environment(settings))
 
 
 def command_process(settings: Settings, *words: str) -> Started:
-    return _prepared().start("app.cli", *words, environment=environment(settings))
+    return commands().start("app.cli", *words, environment=environment(settings))
 
 
 def keeper_process(settings: Settings, run: Run) -> Started:
-    return _prepared().start("app.keeper", str(run.job.id), environment=environment(settings))
+    return commands().start("app.keeper", str(run.job.id), environment=environment(settings))
 
 
 RESULTS = ("fitted_curves", "forecasts", "forecast_scores", "night_findings", "daily_structure_usage")

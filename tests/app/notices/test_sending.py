@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -29,6 +27,7 @@ from app.settings import Settings, SettingsInvalid, read_settings
 from tests.app.notices.servers import ADDRESS, Server, mail_server, webhook
 from tests.app.notices.support import NOW, PASSWORD, Site, mail_settings, webhook_settings
 from tests.app.notices.test_finding import fail, fail_after_first_look
+from tests.prepared import commands
 
 MESSAGE = made_test_message("0" * 32, NOW)
 
@@ -227,18 +226,15 @@ def test_killed_process_leaves_the_message_to_the_next_one(tmp_path: Path) -> No
         fail_after_first_look(site)
         server.faults.append("silent")
         environment = {**os.environ, **environment_of(site.settings)}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "notices", "send"], env=environment, stderr=subprocess.DEVNULL
-        )
-        try:
-            end = time.monotonic() + 120
-            while not server.connections:
-                assert process.poll() is None
-                assert time.monotonic() < end
-                time.sleep(0.05)
-        finally:
-            process.kill()
-            process.wait()
+        with commands().start("app.cli", "notices", "send", environment=environment) as process:
+            try:
+                end = time.monotonic() + 120
+                while not server.connections:
+                    assert process.poll() is None
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
+            finally:
+                process.kill()
         site.now = utc_now()
         assert site.look() == 0
         assert site.look(after=timedelta(hours=1)) == 1

@@ -6,6 +6,7 @@ Each line on stdin is a JSON object: the `arguments` of `cfplan serve`, the `env
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import httptools  # noqa: F401 - so that no child imports it
 import uvicorn  # noqa: F401
@@ -79,6 +80,15 @@ def endless_query(session: SessionDep) -> None:
     )
 
 
+@router.put("/waiting-query")
+def endless_waiting_query(session: SessionDep) -> None:
+    """Wait in SQLite, where no exception reaches the thread, and hold the lock of writers."""
+    _write(session)
+    connection: Any = session.connection().connection.driver_connection
+    connection.create_function("sleep", 1, time.sleep)
+    session.execute(text("SELECT sleep(1e6)"))
+
+
 @router.get("/digest")
 def endless_digest() -> str:
     return hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 2_000_000_000).hex()
@@ -88,6 +98,12 @@ def endless_digest() -> str:
 def endless_pattern() -> bool:
     """Hold the GIL."""
     return re.match(r"(a+)+$", "a" * 60 + "b") is not None
+
+
+@router.get("/waiting-call")
+def endless_waiting_call() -> None:
+    """Hold the GIL, as `/pattern` does, without using CPU time."""
+    ctypes.PyDLL(None).sleep(1_000_000)
 
 
 def _slow_dependency() -> None:
@@ -140,6 +156,9 @@ def _serve(line: str) -> None:
     more_s = int(asked["environment"].get("TEST_STOPS_LATER_S", "0"))
     worker.SHUTDOWN_S += more_s
     worker.STOP_S += more_s
+    earlier_s = int(asked["environment"].get("TEST_ENDS_REQUESTS_EARLIER_S", "0"))
+    worker.END_REQUESTS_S -= earlier_s
+    worker.ANSWER_S -= earlier_s
     # Without an entry in this table, a route answers no one.
     own: dict[str, rights.Right] = {
         key: rights.PUBLIC for route in router.routes for key in rights.key_of(route)

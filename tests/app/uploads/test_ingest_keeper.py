@@ -36,6 +36,7 @@ from tests.app.uploads.support import (
     times_read,
     wait_until,
 )
+from tests.prepared import commands
 
 
 @pytest.fixture
@@ -261,12 +262,11 @@ def test_failure_of_a_keeper_that_lost_its_run_is_not_stored(
 def test_stopped_keeper_returns_its_run_to_the_queue(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
     environment = {**os.environ, **settings.as_environment()}
-    with subprocess.Popen(
-        processes.keeper_command(job_id), env=environment, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with commands().start("app.keeper", str(job_id), environment=environment) as process:
         wait_until(lambda: job(database, job_id).stage == "decoding")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate()
+        process.wait()
+        _, errors = process.texts()
     assert process.returncode == 0
     # The log has the beginning of the job, and neither an error nor a traceback.
     assert all(f" INFO cfplan.jobs job={job_id} " in line for line in errors.splitlines()), errors
@@ -276,9 +276,7 @@ def test_stopped_keeper_returns_its_run_to_the_queue(database: Database, setting
 
 @pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
 def test_keeper_command_requires_one_number(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [*processes.PYTHON, "app.keeper", *arguments], capture_output=True, text=True, check=False
-    )
+    done = commands().run("app.keeper", *arguments, environment=os.environ)
     assert done.returncode == 2
     assert "one run" in done.stderr
     assert "Traceback" not in done.stderr
@@ -286,8 +284,8 @@ def test_keeper_command_requires_one_number(arguments: list[str]) -> None:
 
 def test_keeper_of_a_missing_run_ends_without_an_error(database: Database, settings: Settings) -> None:
     environment = {**os.environ, **settings.as_environment()}
-    done = subprocess.run(processes.keeper_command(999), env=environment, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    done = commands().run("app.keeper", "999", environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_all_settings_are_passed_to_a_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

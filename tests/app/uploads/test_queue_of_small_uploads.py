@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from sqlalchemy import URL
 
 from app import keeper
 from app.database.engine import Database
-from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.nightly import service as nightly
@@ -33,6 +31,7 @@ from tests.app.uploads.support import (
     times_read,
     wait_until,
 )
+from tests.prepared import commands
 
 pytestmark = pytest.mark.long
 
@@ -68,14 +67,7 @@ def process_of(database: Database, job_id: int) -> str:
 
 def read_from(job_id: int, environment: dict[str, str]) -> list[str]:
     """Run the keeper of a run in its own process until it ends, and return the messages of its log with their jobs."""
-    done = subprocess.run(
-        processes.keeper_command(job_id),
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = commands().run("app.keeper", str(job_id), environment=environment)
     records = [_RECORD.fullmatch(line) for line in done.stderr.splitlines()]
     assert done.returncode == 0
     # Warnings and errors, and lines that are not records, would not match.
@@ -127,7 +119,7 @@ def test_killed_keeper_leaves_the_rest_of_the_queue_and_no_reader(
     database: Database, settings: Settings, environment: dict[str, str], tmp_path: Path
 ) -> None:
     ids = queued(database, settings, [READS, "say decoding 1 10\nhang\n", f"{READS}# last\n"])
-    with subprocess.Popen(processes.keeper_command(ids[0]), env=environment) as process:
+    with commands().start("app.keeper", str(ids[0]), environment=environment) as process:
         wait_until(lambda: job(database, ids[1]).stage == "decoding")
         process.kill()
     assert states(database, ids) == [JobState.DONE, JobState.RUNNING, JobState.QUEUED]
@@ -139,7 +131,7 @@ def test_stopped_keeper_starts_no_further_upload(
     database: Database, settings: Settings, environment: dict[str, str]
 ) -> None:
     ids = queued(database, settings, ["say decoding 1 10\nhang\n", READS])
-    with subprocess.Popen(processes.keeper_command(ids[0]), env=environment) as process:
+    with commands().start("app.keeper", str(ids[0]), environment=environment) as process:
         wait_until(lambda: job(database, ids[0]).stage == "decoding")
         process.send_signal(signal.SIGTERM)
     assert process.returncode == 0

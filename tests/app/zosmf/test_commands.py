@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from datetime import timedelta
@@ -23,7 +22,7 @@ from app.zosmf.models import AppliedPolicy, ApplyState
 from tests.app.zosmf.conftest import VERIFY, Declare, audit_entries
 from tests.connections_support.server import PASSWORD, Fault
 from tests.connections_support.zosmf import POLICIES, ZosmfStandIn, base_policy
-from tests.packaging.pins import ROOT
+from tests.prepared import commands
 
 APPLY = ("zosmf", "apply", "SQ03", "--connection", "PLEX1", "--as", "CFRM02", "--yes")
 PLAN = ("zosmf", "plan", "SQ03", "--connection", "PLEX1")
@@ -292,7 +291,7 @@ def test_command_killed_before_reading_back_is_settled_by_the_next_one(
     before = len(stand_in.requests)
     # List and policy twice, creation, and the policy read back, for which the command is killed while it waits.
     stand_in.faults += [*(Fault() for _ in range(5)), Fault(is_silent=True)]
-    with subprocess.Popen([sys.executable, "-m", "app.cli", *APPLY], cwd=ROOT) as command:
+    with commands().start("app.cli", *APPLY, environment=os.environ) as command:
         while len(stand_in.requests) < before + 6 and command.poll() is None:
             time.sleep(0.02)
         command.kill()
@@ -348,12 +347,11 @@ def test_one_of_two_commands_on_one_policy_sends_it(
             both.wait(120)
 
     stand_in.on_read = meet
-    command = [sys.executable, "-m", "app.cli", *APPLY]
     with (
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as one,
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as two,
+        commands().start("app.cli", *APPLY, environment=os.environ) as one,
+        commands().start("app.cli", *APPLY, environment=os.environ) as two,
     ):
-        ended = sorted((each.wait(120), *each.communicate()) for each in (one, two))
+        ended = sorted((each.wait(), *each.texts()) for each in (one, two))
     (won, out, _), (lost, _, err) = ended
     assert (won, lost) == (0, 2), ended
     assert "was created and read back" in out
