@@ -95,7 +95,7 @@ def test_layout_defect_is_detected(page: Page, name: str) -> None:
 
 def test_list_that_scrolls_is_detected_on_a_narrow_page_only(page: Page) -> None:
     page.goto("/nothing/here")
-    wide = "<tbody><tr><td class='first'><span data-style='display: block; inline-size: 60rem'></span></td></tr></tbody>"
+    wide = "<tbody><tr><td class='first'><span data-style='display: block; inline-size: 60rem; block-size: 1rem'></span></td></tr></tbody>"
     page.evaluate(
         ADD, f"<div class='scroll' aria-label='Table: structures'><table class='list'>{wide}</table></div>"
     )
