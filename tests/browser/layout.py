@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 _FIND = r"""() => {
   const MAY_BREAK_FROM = 12;
   const MOST_OF_A_KIND = 5;
+  const CARDS_UP_TO_PX = 704;
   const found = new Map();
   const report = (kind, text, element) => {
     const where = [];
@@ -176,12 +177,21 @@ _FIND = r"""() => {
     open.push(piece);
   }
 
+  /* ---- lists, whose rows are cards on narrow pages, so that nothing scrolls away ---- */
+  if (innerWidth <= CARDS_UP_TO_PX) {
+    for (const box of document.querySelectorAll(".scroll:has(table.list)")) {
+      if (isSeen(box) && box.scrollWidth > box.clientWidth + 1) report("scrolling list", box.getAttribute("aria-label") || "", box);
+    }
+  }
+
   return [...found.values()].flatMap((texts) => [...texts].slice(0, MOST_OF_A_KIND));
 }"""
 
 
 def layout_defects(page: Page) -> list[str]:
     """Return texts that are broken inside words, cut off, on each other, or outside their box or the page.
+
+    Lists that scroll on a narrow page are returned too, because their rows must be cards there.
 
     At most five of each kind are returned. Content that scrolls counts where it is visible without scrolling.
     """

@@ -93,6 +93,19 @@ def test_layout_defect_is_detected(page: Page, name: str) -> None:
     assert {each.partition(":")[0] for each in layout_defects(page)} == {kind}
 
 
+def test_list_that_scrolls_is_detected_on_a_narrow_page_only(page: Page) -> None:
+    page.goto("/nothing/here")
+    wide = "<tbody><tr><td class='first'><span data-style='display: block; inline-size: 60rem; block-size: 1rem'></span></td></tr></tbody>"
+    page.evaluate(
+        ADD, f"<div class='scroll' aria-label='Table: structures'><table class='list'>{wide}</table></div>"
+    )
+    page.set_viewport_size({"width": 390, "height": 900})
+    (found,) = layout_defects(page)
+    assert found.startswith('scrolling list: "Table: structures"')
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert layout_defects(page) == []
+
+
 def test_sound_pages_have_no_layout_defects(page: Page) -> None:
     page.goto("/nothing/here")
     page.evaluate(ADD, "".join(f"<section>{html}</section>" for html in SOUND.values()))

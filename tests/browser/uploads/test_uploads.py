@@ -50,6 +50,16 @@ def choose_and_send(page: Page, *paths: Path) -> None:
     page.get_by_role("button", name="Upload", exact=True).click()
 
 
+def test_page_of_a_dump_with_a_long_data_set_name_fits_every_width(
+    page: Page, dump: Callable[..., Path]
+) -> None:
+    choose_and_send(page, dump(f"days {DAY}\n", "PROD.SMFDUMP.SYSTEM01.WEEKLY.D2026324.T0415001"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(
+        "PROD.SMFDUMP.SYSTEM01.WEEKLY.D2026324.T0415001"
+    )
+    assert problems_at_every_width(page) == []
+
+
 def test_uploaded_dump_shows_both_progress_bars(page: Page, dump: Callable[..., Path]) -> None:
     seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
     page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))
