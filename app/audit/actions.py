@@ -115,7 +115,7 @@ WORDS: Final[Mapping[Action, str]] = {
     Action.SESSIONS_ENDED: "Sessions ended",
     Action.TOKEN_CREATED: "Token created",
     Action.TOKEN_REVOKED: "Token revoked",
-    Action.CONNECTION_CALLED: "Other system answered",
+    Action.CONNECTION_CALLED: "Other system called",
     Action.CONNECTION_CHANGE_SENT: "Change about to be sent to another system",
     Action.CONNECTION_UNIT_VERIFIED: "Unit of sizes verified",
     Action.CONNECTION_POLICY_STATE: "State of a policy on another system stored",

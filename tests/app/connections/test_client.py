@@ -152,6 +152,31 @@ def test_pauses_between_attempts_double(stand_in: StandIn, tmp_path: Path) -> No
     assert pauses == [1, 2, 4]
 
 
+def test_proxies_and_netrc_of_the_environment_are_not_used(
+    stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login OTHER password other\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    with StandIn.serving(tmp_path, answered, tls=False) as proxy:
+        for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.address)
+        with client_of(stand_in, tmp_path) as client:
+            client.get("/a")
+        with client_of(stand_in, tmp_path, credentials_file=None) as client, pytest.raises(ConnectionFailed):
+            client.get("/b")
+        assert proxy.requests == []
+    assert "authorization" not in stand_in.requests[-1].headers
+
+
+def test_redirect_to_another_server_is_not_followed(stand_in: StandIn, tmp_path: Path) -> None:
+    with StandIn.serving(tmp_path, answered, tls=False) as other:
+        stand_in.faults.append(Fault(status=307, headers={"location": f"{other.address}/a"}))
+        assert "redirect" in failure(client_of(stand_in, tmp_path)).fault
+        assert other.requests == []
+
+
 def test_refused_request_is_not_repeated(stand_in: StandIn, tmp_path: Path) -> None:
     stand_in.faults.append(Fault(status=403))
     error = failure(client_of(stand_in, tmp_path))

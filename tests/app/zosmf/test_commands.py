@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -116,6 +117,30 @@ def test_activation_needs_the_name_of_the_policy(
     assert "--confirm-activation CFRM02; --yes is not enough" in err or "its name was not confirmed" in err
     assert stand_in.changes == [f"POST {POLICIES}"]
     assert stand_in.active == "CFRM01"
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "active"), [("CFRM02", 0, "CFRM02"), ("yes", 2, "CFRM01"), ("", 2, "CFRM01")]
+)
+def test_name_of_the_policy_is_typed_to_activate_it(
+    stand_in: ZosmfStandIn,
+    verified: str,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    code: int,
+    active: str,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(f"yes\n{typed}\n"))
+    ended, _, err = run(capsys, *APPLY[:-1], "--activate")
+    assert (ended, stand_in.active) == (code, active)
+    assert "Create the policy CFRM02 from CFRM01 with these changes? It stays inactive." in err
+    assert "Activating CFRM02 changes the running sysplex. Type the name of the policy" in err
+    assert ("The activation of CFRM02 was not sent" in err) == (code == 2)
 
 
 @pytest.mark.parametrize("change", ["taken", "edited", "activated"])
