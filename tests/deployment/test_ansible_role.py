@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from ruamel.yaml import YAML
@@ -156,8 +156,15 @@ class Played:
         return self.site.state
 
 
+class Service(NamedTuple):
+    """The service that the role asks, and a folder for the modules that Ansible has packed."""
+
+    url: str
+    packed: Path
+
+
 def play(
-    folder: Path, url: str, cases: dict[str, tuple[Site, dict[str, Any]]], *arguments: str
+    folder: Path, service: Service, cases: dict[str, tuple[Site, dict[str, Any]]], *arguments: str
 ) -> dict[str, Played]:
     """Play the documented playbook once, with a host for each case; return the result of each.
 
@@ -179,7 +186,7 @@ def play(
         }
         for name, each in given.items()
     }
-    extra = {"cfplan_structures_url": url, **{name: f"{{{{ case.{name} }}}}" for name in names}}
+    extra = {"cfplan_structures_url": service.url, **{name: f"{{{{ case.{name} }}}}" for name in names}}
     (folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
     (folder / "variables.json").write_text(json.dumps(extra), encoding="utf-8")
     (folder / "hosts.json").write_text(json.dumps({"zos": {"hosts": hosts}}), encoding="utf-8")
@@ -194,6 +201,7 @@ def play(
         "ANSIBLE_REMOTE_TMP": str(folder / "remote"), "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",
         "ANSIBLE_INVENTORY_ENABLED": "yaml", "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callbacks"),
         "ANSIBLE_CALLBACKS_ENABLED": "cfplan_results", "CFPLAN_TEST_RESULTS": str(folder / "results.jsonl"),
+        "CFPLAN_TEST_PACKED_MODULES": str(service.packed),
     }  # fmt: skip
     assert PLAYBOOK is not None
     ran = subprocess.run(
@@ -213,10 +221,10 @@ def play(
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Serve cfplan for all tests: only the main test stores a plan."""
     with served(create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))) as url:
-        yield url
+        yield Service(url, tmp_path_factory.mktemp("packed"))
 
 
 @pytest.fixture
@@ -237,7 +245,7 @@ def setxcf(state: dict[str, Any]) -> list[str]:
     return [command for command in state["commands"] if command.startswith("SETXCF")]
 
 
-def test_second_run_changes_nothing(site: Site, service: str, tmp_path: Path) -> None:
+def test_second_run_changes_nothing(site: Site, service: Service, tmp_path: Path) -> None:
     """One role, three runs: define, then activate and reallocate, then nothing."""
 
     def run(*arguments: str, **variables: Any) -> Played:  # noqa: ANN401
@@ -279,7 +287,9 @@ def test_second_run_changes_nothing(site: Site, service: str, tmp_path: Path) ->
     assert setxcf(after) == setxcf(state)
 
 
-def test_check_mode_changes_nothing_and_predicts_the_change(site: Site, service: str, tmp_path: Path) -> None:
+def test_check_mode_changes_nothing_and_predicts_the_change(
+    site: Site, service: Service, tmp_path: Path
+) -> None:
     before = site.state
     variables = {**STORED, "cfplan_structures_backup_file": str(site.folder / "before.txt")}
     played = play(tmp_path / "play", service, {"SYSA": (site, variables)}, "--check")["SYSA"]
@@ -339,7 +349,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def stopped(service: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played]:
+def stopped(service: Service, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played]:
     """Return the results of all cases, from one run."""
     folder = tmp_path_factory.mktemp("cases")
     sites = {name: make_site(folder / name) for name in CASES}

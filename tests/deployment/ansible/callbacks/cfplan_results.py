@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
 
+from ansible import constants
 from ansible.executor.task_result import CallbackTaskResult
+from ansible.playbook import Playbook
 from ansible.plugins.callback import CallbackBase
+from ansible.plugins.loader import action_loader, filter_loader, test_loader
 
 DOCUMENTATION = """
 name: cfplan_results
@@ -17,6 +21,9 @@ description: Write the results of each host as JSON lines.
 """
 
 
+ACTIONS = ("assert", "copy", "debug", "normal", "set_fact", "uri")
+
+
 class CallbackModule(CallbackBase):
     """Write a line for each result of a task on a host."""
 
@@ -24,6 +31,21 @@ class CallbackModule(CallbackBase):
     CALLBACK_TYPE = "aggregate"
     CALLBACK_NAME = "cfplan_results"
     CALLBACK_NEEDS_ENABLED = True
+
+    def v2_playbook_on_start(self, playbook: Playbook) -> None:
+        """Load plugins once: Ansible forks a process for each task of each host, and each would load them again.
+
+        For the same reason, all runs share the packed modules; by default, each run packs them again.
+        """
+        del playbook
+        for loader in (filter_loader, test_loader):
+            list(loader.all())
+        for name in ACTIONS:
+            action_loader.get(name, class_only=True)
+        packed = Path(constants.DEFAULT_LOCAL_TMP, "ansiballz_cache")
+        packed.symlink_to(os.environ["CFPLAN_TEST_PACKED_MODULES"], target_is_directory=True)
+        gc.collect()
+        gc.freeze()
 
     def _write(self, result: CallbackTaskResult, *, failed: bool) -> None:
         line = {
