@@ -149,8 +149,8 @@ def _outcome(policy: str, sent_at: datetime, missing: str, seen: _Seen) -> Activ
         f"  Activation, sent {sent_at:%H:%M:%S} UTC: {answer}",
         f"  Last look, {seen.at:%H:%M:%S} UTC: {known}",
         f"  {HOW_TO_FIND_OUT}",
-        "  Activate no other policy before you know. The same command, run again, reads which policy is active; it sends the "
-        "activation again only if it is another one and you confirm it.",
+        f"  Activate no other policy before you know. The same command, run again, reads which policy is active; unless it is {policy}, "
+        "it asks you before it sends the activation again.",
     )
     return Activation(ApplyState.UNCONFIRMED, "\n".join(lines))
 
