@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.jobs.leader import Leader
 
@@ -18,6 +20,22 @@ ANSWER_S = 30
 """Longest wait for an answer: machines that run tests are busy, and httpx by itself waits 5 s."""
 END_S = 180
 """Longest wait for the end of a server, whose watcher may be starting a process."""
+
+
+SCRIPTS: dict[str, str] = {}
+"""Scripts of tests by their paths, served beside each application: its pages permit only scripts of their own origin."""
+
+
+def _with_scripts(app: ASGIApp) -> ASGIApp:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        script = SCRIPTS.get(scope.get("path", ""))
+        if script is None:
+            await app(scope, receive, send)
+        else:
+            forever = {"Cache-Control": "max-age=31536000, immutable"}
+            await Response(script, media_type="text/javascript", headers=forever)(scope, receive, send)
+
+    return answer
 
 
 @contextmanager
@@ -37,7 +55,7 @@ def served(
         app.state.leader = Leader(app.state.settings.data_dir, ())
     server = uvicorn.Server(
         uvicorn.Config(
-            app,
+            _with_scripts(app),
             log_level="critical",
             access_log=False,
             server_header=server_header,

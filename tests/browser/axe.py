@@ -1,7 +1,10 @@
 """Accessibility problems that axe finds on a page.
 
 Contrast checks are the most expensive part and give the same result for texts of one style. So only the first text of a
-style is checked, and no text whose style has passed before in this process, on any page of the same width.
+style is checked, and no text whose style has passed before in this process, on any page of the same width. Links are
+compared with the text around them until one of their style has passed. axe ignores links without text around them, so all
+links of a style are checked, not only the first. If neither texts nor links are left, axe does not have to find out
+which elements lie on each other.
 """
 
 from __future__ import annotations
@@ -14,13 +17,21 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.layout import layout_defects
+from tests.serving import SCRIPTS
 
 _CONTRAST = "color-contrast"
+_LINKS = "link-in-text-block"
 _SETTINGS = {
     "noHtml": True,  # of elements, which no test reads
-    "rules": [{"id": _CONTRAST, "selector": "[data-unchecked]"}],
+    "rules": [
+        {"id": _CONTRAST, "selector": "[data-unchecked]"},
+        {"id": _LINKS, "selector": "[data-unchecked-link]"},
+    ],
 }
-_AXE = f"{Axe().axe_script}\naxe.configure({json.dumps(_SETTINGS)})"
+_SCRIPT = "/axe-of-the-tests.js"
+"""Path of axe. The browser keeps a script that it has loaded, and its compiled form, for the next page: a third of the
+CPU time of passing it to each page."""
+SCRIPTS[_SCRIPT] = f"{Axe().axe_script}\naxe.configure({json.dumps(_SETTINGS)})"
 _FIND_STYLES = """() => {
   const behind = new Map();
   const ground = (each) => {
@@ -50,22 +61,56 @@ _FIND_STYLES = """() => {
   return [...first.keys()].map((style) => `${innerWidth} ${style}`);
 }"""
 """Finds the first visible text of each style: element name and classes, colour, weight, size, and background."""
-_MARK = """(unchecked) => {
-  for (const each of document.querySelectorAll("[data-unchecked]")) each.removeAttribute("data-unchecked");
+_FIND_LINKS = """() => {
+  const PROPERTIES = ["display", "color", "background-color", "background-image", "opacity", "font-family", "font-size",
+    "font-style", "font-weight", "text-decoration", "text-shadow", "-webkit-text-stroke", "border-top", "border-bottom",
+    "outline", "position", "filter", "mix-blend-mode"];
+  const styles = new Map();
+  const styleOf = (each) => {
+    if (!each) return "";
+    if (!styles.has(each)) {
+      const style = getComputedStyle(each);
+      const own = [each.localName, each.getAttribute("class"), ...PROPERTIES.map((name) => style.getPropertyValue(name))];
+      styles.set(each, JSON.stringify(own) + styleOf(each.parentElement));
+    }
+    return styles.get(each);
+  };
+  const pseudos = (each) => ["::before", "::after"].map((name) => getComputedStyle(each, name).content).join();
+  window.styleOfLink = new Map();
+  for (const each of document.querySelectorAll("a[href], [role=link]")) {
+    window.styleOfLink.set(each, `${innerWidth} link ${pseudos(each)} ${styleOf(each)}`);
+  }
+  return [...new Set(window.styleOfLink.values())];
+}"""
+"""Finds the styles of all links: what axe compares of a link and the texts around it, from the link to the root."""
+_MARK = """([unchecked, unchecked_links]) => {
+  for (const name of ["data-unchecked", "data-unchecked-link"]) {
+    for (const each of document.querySelectorAll(`[${name}]`)) each.removeAttribute(name);
+  }
   window.unchecked = unchecked.map((at) => window.firstOfStyle[at]);
   for (const each of window.unchecked) each.setAttribute("data-unchecked", "");
+  const styles = new Set(unchecked_links);
+  for (const [each, style] of window.styleOfLink) {
+    if (styles.has(style)) each.setAttribute("data-unchecked-link", "");
+  }
 }"""
 _RUN = """async ([context, options]) => {
   const isUnchanged = () => window.unchecked.every((each) => each.isConnected);
   if (!isUnchanged()) return null;
-  const { violations } = await axe.run(context, { resultTypes: ["violations"], ...options });
-  return isUnchanged() ? violations : null;
+  const { violations, passes } = await axe.run(context, { resultTypes: ["violations", "passes"], elementRef: true, ...options });
+  if (!isUnchanged()) return null;
+  const links = passes.find(({ id }) => id === "link-in-text-block")?.nodes ?? [];
+  return {
+    violations: violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => ({ target })) })),
+    links: [...new Set(links.map(({ element }) => window.styleOfLink.get(element)))],
+  };
 }"""
-"""Runs axe. Returns null if marked elements were replaced meanwhile, as by a chart that is drawn in other colours."""
+"""Runs axe. Returns the styles of links that passed, or null if marked elements were replaced meanwhile, as by a chart that
+is drawn in other colours."""
 _ATTEMPTS = 20
 
 _passed: set[str] = set()
-"""Styles of texts that axe has checked on a page without low contrast."""
+"""Styles of texts that axe has checked on a page without low contrast, and of links that passed."""
 
 
 def violations(page: Page) -> list[str]:
@@ -95,16 +140,17 @@ def problems_at_every_width(page: Page) -> list[str]:
 
 
 def _mark_unchecked_styles(page: Page) -> set[str]:
-    """Mark the first text of each style that has not passed yet, and return these styles."""
+    """Mark the first text of each style that has not passed yet, and return these styles; mark such links as well."""
     styles: list[str] = page.evaluate(_FIND_STYLES)
     assert styles
-    page.evaluate(_MARK, [at for at, style in enumerate(styles) if style not in _passed])
+    links = [style for style in page.evaluate(_FIND_LINKS) if style not in _passed]
+    page.evaluate(_MARK, [[at for at, style in enumerate(styles) if style not in _passed], links])
     return set(styles) - _passed
 
 
 def _run(page: Page, context: dict[str, Any], **options: object) -> list[str]:
     if page.evaluate("!window.axe"):
-        page.evaluate(_AXE)
+        page.add_script_tag(url=_SCRIPT)
     for _ in range(_ATTEMPTS):
         unchecked = _mark_unchecked_styles(page)
         if "include" in context and not unchecked:
@@ -114,6 +160,7 @@ def _run(page: Page, context: dict[str, Any], **options: object) -> list[str]:
             break
     else:
         pytest.fail(f"{page.url} changes all the time")
-    if not any(each["id"] == _CONTRAST for each in found):
+    if not any(each["id"] == _CONTRAST for each in found["violations"]):
         _passed.update(unchecked)
-    return [f"{each['id']}: {[node['target'] for node in each['nodes']][:5]}" for each in found]
+    _passed.update(found["links"])
+    return [f"{each['id']}: {[node['target'] for node in each['nodes']][:5]}" for each in found["violations"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.app.web.pages.addresses import PAGES
@@ -89,6 +90,66 @@ def test_text_with_low_contrast_is_detected_anywhere(page: Page) -> None:
         assert "#bad" in found, added
         (found,) = violations(page)
         assert found.startswith("color-contrast")
+
+
+OF_LINKS = "link-in-text-block: "
+TEXT = "<p data-style='color: #000; {}'>words {} words</p>"
+LINK = "<a {} href='/' data-style='text-decoration: none; color: #333; {}'>link</a>"
+BAD = LINK.format("id='bad'", "")
+LIKE_ITS_TEXT = {
+    "link after one without text around it": (
+        f"<p data-style='color: #000'>{LINK.format('', '')}</p>{TEXT.format('', BAD)}"
+    ),
+    "link in text of another colour": (
+        TEXT.format("color: #fff; background: #000", LINK.format("", "color: #888"))
+        + TEXT.format("color: #bbb; background: #000", LINK.format("id='bad'", "color: #888"))
+    ),
+    "link in bold text": (
+        TEXT.format("", LINK.format("", "font-weight: 700"))
+        + TEXT.format("font-weight: 700", LINK.format("id='bad'", "font-weight: 700"))
+    ),
+    "link without a line below": TEXT.format("", LINK.format("", "border-bottom: 1px solid"))
+    + TEXT.format("", BAD),
+    "element with the role of a link": TEXT.format(
+        "", BAD.replace("<a", "<span role='link' tabindex='0'").replace("</a>", "</span>")
+    ),
+}
+"""Each has a link before that axe ignores or permits; axe permits links of exactly the same colour as their text."""
+
+
+@pytest.mark.parametrize("name", LIKE_ITS_TEXT)
+def test_link_that_looks_like_its_text_is_detected_after_links_that_do_not(page: Page, name: str) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto("/nothing/here")
+    page.evaluate(ADD, "<p>words <a href='/'>link</a> words</p>" + LIKE_ITS_TEXT[name])
+    for _ in range(2):  # a page that has failed fails again
+        (found,) = violations(page)
+        assert found == f"{OF_LINKS}[['#bad']]"
+
+
+DEFECTS_OF_ALL_KINDS = """
+  <h2></h2><h5>a</h5><img src="/"><button></button><input><select><option>a</option></select><a href="/"></a>
+  <ul><p>a</p></ul><dl><p>a</p></dl><main>a</main><nav>a</nav><nav>b</nav><div role="nothing">a</div>
+  <div role="checkbox">a</div><div aria-nothing="a">a</div><div id="a" aria-hidden="true"><a href="/">a</a></div>
+  <table><tr><th scope="nothing"></th></tr></table><button tabindex="3">a<input aria-label="a"></button>
+  <iframe></iframe><div data-style="overflow: auto; block-size: 1rem"><p>a</p><p>a</p></div><li>a</li><meter></meter>
+  <p data-style="color: #aaa">words</p><p data-style="color: #000">words <a href="/" data-style="color: #333; text-decoration: none">link</a> words</p>
+"""
+
+
+def test_every_defect_that_axe_finds_by_itself_is_found(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto("/nothing/here")
+    assert violations(page) == []
+    page.evaluate(ADD, DEFECTS_OF_ALL_KINDS)
+    found = {each.partition(":")[0] for each in violations(page)}
+    page.goto("/nothing/here")
+    page.evaluate(ADD, DEFECTS_OF_ALL_KINDS)
+    page.evaluate(Axe().axe_script)
+    by_itself = set(page.evaluate("async () => (await axe.run()).violations.map(({ id }) => id)"))
+    assert {"color-contrast", "link-in-text-block"} < by_itself
+    assert len(by_itself) > 20
+    assert found == by_itself
 
 
 def test_navigation_links_and_theme_button_do_not_overlap(page: Page) -> None:
