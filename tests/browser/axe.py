@@ -29,8 +29,8 @@ _SETTINGS = {
     ],
 }
 _SCRIPT = "/axe-of-the-tests.js"
-"""Path of axe. The browser keeps a script that it has loaded, and its compiled form, for the next page: a third of the
-CPU time of passing it to each page."""
+"""Path of axe. The browser keeps a script that it has loaded, and its compiled form, for the next page. So this takes a
+third of the CPU time that passing the script to each page takes."""
 SCRIPTS[_SCRIPT] = f"{Axe().axe_script}\naxe.configure({json.dumps(_SETTINGS)})"
 _FIND_STYLES = """() => {
   const behind = new Map();
