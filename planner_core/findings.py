@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -18,6 +19,19 @@ from planner_core.wire import Answer
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+_SEPARATED_SIZE: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?=\.\d)", re.ASCII)
+"""The integer part of a size such as 8,378.3 MiB, as earlier releases wrote it; `units.format_mib` writes 8378.3 MiB."""
+
+
+def comparable_message(message: str) -> str:
+    """Return a message of any release as this one writes it, to compare it with others.
+
+    >>> comparable_message("A$#@APP0 (4,217.0 MiB) cannot be placed.")
+    'A$#@APP0 (4217.0 MiB) cannot be placed.'
+    """
+    if "," not in message:
+        return message
+    return _SEPARATED_SIZE.sub(lambda found: found[0].replace(",", ""), message)
 
 
 @dataclass(frozen=True, slots=True)

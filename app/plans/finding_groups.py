@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.plans.trail import StoredAcknowledgment, acknowledgment_of
-from planner_core.findings import SEVERITIES, Finding, finding_groups
+from planner_core.findings import SEVERITIES, Finding, comparable_message, finding_groups
 from planner_core.provenance import Source
 
 FEW_FINDINGS = 8
@@ -166,5 +166,10 @@ def grouped_findings(
 def only_in(here: Iterable[Finding], there: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings that only the first result has, regardless of their place in the document."""
     # The message is compared too, because the same code with other figures is a new finding.
-    known = {(each.code, each.structure, each.message) for each in there}
-    return tuple(each for each in here if (each.code, each.structure, each.message) not in known)
+    known = set(map(_compared, there))
+    return tuple(each for each in here if _compared(each) not in known)
+
+
+def _compared(item: Finding) -> tuple[str, str | None, str]:
+    # Two versions may be of different releases.
+    return item.code, item.structure, comparable_message(item.message)

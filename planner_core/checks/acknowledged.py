@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner_core.document.model import Acknowledgment, PlanDocument
-from planner_core.findings import Finding, finding
+from planner_core.findings import Finding, comparable_message, finding
 
 
 def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Finding]:
@@ -46,7 +46,12 @@ def index_of(entries: Sequence[Acknowledgment], item: Finding) -> int | None:
 
 def _accepts(given: Acknowledgment, item: Finding) -> bool:
     # Word for word, because figures in a message change with the plan: an accepted warning must not hide a new one.
-    return _is_about(given, item) and given.message in (None, item.message)
+    return _is_about(given, item) and (given.message is None or _is_same(given.message, item.message))
+
+
+def _is_same(one: str, other: str) -> bool:
+    # Most are equal as they are; a size in a message of an earlier release may have separators.
+    return one == other or comparable_message(one) == comparable_message(other)
 
 
 def _is_about(given: Acknowledgment, item: Finding) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field, computed_field
 
 from planner_core import tables
 from planner_core.errors import OutOfRange
-from planner_core.findings import Finding, Severity, finding
+from planner_core.findings import Finding, Severity, comparable_message, finding
 from planner_core.names import Role
 from planner_core.provenance import Basis
 from planner_core.running.steps import CommandStep
@@ -280,7 +280,8 @@ def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
     for key in keys:
         items = [each.get(key) for each in by_key]
         messages = tuple(None if item is None else str(item["message"]) for item in items)
-        if len(set(messages)) > 1:
+        # Scenarios may have been saved by different releases.
+        if len({None if each is None else comparable_message(each) for each in messages}) > 1:
             severity: Severity = next(item["severity"] for item in items if item is not None)
             found.append(FindingRow(key[0], severity, key[1], messages))
     yield from sorted(found, key=lambda row: rank(row.severity))

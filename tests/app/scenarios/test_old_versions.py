@@ -116,6 +116,18 @@ def test_comparison_of_the_latest_version_has_no_notice() -> None:
     assert [each.code for each in side_by_side([one], latest=2).findings] == ["SCENARIOS_OF_OLD_VERSION"]
 
 
+def test_separators_in_sizes_of_an_earlier_release_are_no_difference() -> None:
+    def told(message: str) -> SavedScenario:
+        saved = saved_scenario(message, {"headroom_percent": 30})
+        saved.result["findings"][0]["message"] = message
+        return saved
+
+    now = told("SIZE is 4096.0 MiB")
+    rows = side_by_side([now, now]).finding_rows
+    assert side_by_side([now, told("SIZE is 4,096.0 MiB")]).finding_rows == rows
+    assert len(side_by_side([now, told("SIZE is 4,095.0 MiB")]).finding_rows) == len(rows) + 1
+
+
 def test_report_states_the_revision_of_the_scenario(app: FastAPI) -> None:
     first = get(app, f"{PLAN}/scenarios/both/report").json()
     assert first["revision"] == 1

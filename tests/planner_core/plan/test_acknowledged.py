@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner_core.errors import DocumentInvalid
+from planner_core.findings import comparable_message
 from planner_core.plan.evaluate import evaluate
 from tests.planner_core.plans import findings_of, plan
 
@@ -54,6 +55,36 @@ def test_acknowledged_message_must_match_exactly() -> None:
     assert findings_of(**given, acknowledged=[accepted])["CF_TOO_SMALL"].acknowledged, (
         "without a message, any message is acknowledged"
     )
+
+
+def test_message_of_an_earlier_release_with_separators_in_sizes_is_acknowledged() -> None:
+    given: dict[str, object] = {
+        "structures__0__initsize": "4G",
+        "coupling_facilities": [{"name": "CF01", "size": "64G"}, {"name": "CF02", "size": "3G"}],
+    }
+    message = findings_of(**given)["CF_TOO_SMALL"].message
+    assert "4096.0 MiB" in message
+    entry = {"code": "CF_TOO_SMALL", "structure": "APP1", "reason": "CF02 is for tests"}
+
+    earlier = {**entry, "message": message.replace("4096.0 MiB", "4,096.0 MiB")}
+    found = findings_of(**given, acknowledged=[earlier])
+    assert found["CF_TOO_SMALL"].acknowledged == "CF02 is for tests"
+    assert "ACKNOWLEDGEMENT_UNUSED" not in found
+
+    other = {**entry, "message": message.replace("4096.0 MiB", "4,095.0 MiB")}
+    assert findings_of(**given, acknowledged=[other])["CF_TOO_SMALL"].acknowledged is None
+
+
+@pytest.mark.parametrize(
+    ("message", "comparable"),
+    [
+        ("8,378.3 MiB instead of 11.0 GiB", "8378.3 MiB instead of 11.0 GiB"),
+        ("between 1,034.25 and 1,234,567.50 MiB", "between 1034.25 and 1234567.50 MiB"),
+        ("PREFLIST(CF01,CF02), 1,234 of Q1,234.5", "PREFLIST(CF01,CF02), 1,234 of Q1,234.5"),
+    ],
+)
+def test_only_separators_of_sizes_are_ignored(message: str, comparable: str) -> None:
+    assert comparable_message(message) == comparable
 
 
 def test_every_finding_has_a_message_that_can_be_acknowledged() -> None:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 
 from app.plans.changes_pages import ChangeRow, document_changes, result_changes
+from app.plans.finding_groups import only_in
 from planner_core.document.reading import read_object
+from planner_core.findings import finding
 from planner_core.plan.evaluate import evaluate
 from tests.planner_core.plans import documents, varied
 
@@ -108,3 +110,12 @@ def test_differences_are_never_shown_as_json_or_pointers(one: dict[str, Any], ot
         for line in (item.place, item.label, *item.before, *item.after):
             assert not re.search(r"[{}\[\]]|^/|None|_at_|null", line), json.dumps(line)
         assert item.before or item.after
+
+
+def test_finding_of_an_earlier_release_is_the_same_with_separators_in_sizes() -> None:
+    now, earlier, other = (
+        [finding("CF_TOO_SMALL", f"CF02 is smaller than {size} MiB.", structure="APP1")]
+        for size in ("4096.0", "4,096.0", "4,095.0")
+    )
+    assert only_in(now, earlier) == only_in(earlier, now) == ()
+    assert only_in(now, other) == tuple(now)
