@@ -26,7 +26,7 @@ Store = Callable[[ApplyState], None]
 """Stores a state of the policy."""
 BETWEEN_READS_S: Final = 5.0
 """Seconds between two reads of the active policy: ours, so that a minute of watching takes about twelve requests."""
-HOW_TO_FIND_OUT: Final = f"To find out, enter {DISPLAY_POLICY} on the console: it names the active policy, and whether a change of it is in progress."
+HOW_TO_FIND_OUT: Final = f"To find out, enter {DISPLAY_POLICY} on the console, which names the active policy, and D XCF,STR, which shows pending changes of structures."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _look(server: PolicyServer) -> _Seen:
 
 def _outcome(policy: str, sent_at: datetime, missing: str, seen: _Seen) -> Activation:
     if seen.active == policy:
-        answer = f" The answer to the activation is missing ({missing.rstrip('.')}), but the server reports the policy as active." if missing else ""  # fmt: skip
+        answer = f" The activation was not confirmed ({missing.rstrip('.')}), but the server reports the policy as active." if missing else ""  # fmt: skip
         return Activation(
             ApplyState.ACTIVATED,
             f"The policy {policy} is active.{answer} Changes of structures may be pending; see D XCF,STR.",
@@ -137,7 +137,8 @@ def _outcome(policy: str, sent_at: datetime, missing: str, seen: _Seen) -> Activ
             ApplyState.ACTIVATED,
             f"The server accepted the activation of {policy}, but does not report which policy is active. Check it with {DISPLAY_POLICY}.",
         )
-    answer = f"the answer is missing: {missing}" if missing else "the server accepted it."
+    # An error of the server is an answer, but says as little about the outcome as none.
+    answer = f"not confirmed: {missing}" if missing else "the server accepted it."
     if seen.fault:
         known = f"which policy is active could not be read: {seen.fault}"
     elif seen.active is None:

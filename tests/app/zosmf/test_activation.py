@@ -60,6 +60,8 @@ def test_activation_without_an_answer_is_unknown_and_can_be_repeated_at_once(
     assert out.startswith(UNKNOWN)
     assert "the server reports CFRM01 as active; z/OS may still be changing to CFRM02" in out
     assert DISPLAY in out
+    assert "UTC: not confirmed: " in out
+    assert "answer is missing" not in out  # a status of the server is an answer
     assert "waiting up to 0.5 seconds for the answer" in err
     assert "Whether CFRM02 is active is not known yet" in err
     require_no_claim(out + err)
@@ -77,7 +79,7 @@ def test_activation_that_was_carried_out_without_its_answer_is_found_by_reading(
     fail_activation(created, fault)
     code, out, _ = run(capsys, *ACTIVATE)
     assert (code, stored_state()) == (0, ApplyState.ACTIVATED)
-    assert "The policy CFRM02 is active. The answer to the activation is missing (" in out
+    assert "The policy CFRM02 is active. The activation was not confirmed (" in out
     assert created.changes[1:] == [PUT]
 
 
