@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI
-from httpx import ASGITransport, AsyncClient
+from httpx import ASGITransport, AsyncClient, Request
 
 from app.main import create_app, keep_what_is_loaded
 from app.plans.result_tables import TABLES
@@ -277,10 +277,11 @@ def _sent_to_pages(plan: dict[str, Any], body: bytes) -> Iterator[Call]:
     while len(body) > LARGEST_TEXT_BYTES:
         structures -= 1
         body = json.dumps({**plan, "structures": plan["structures"][:structures]}).encode()
-    form = urlencode({"text": body.decode()}).encode()
-    for page in ("cf-loss", "upgrade", "recovery", "smds"):
-        yield Call("POST", f"/whatif/{page}", form, FORM)
-    yield Call("POST", "/cluster/load", form, FORM)
+    # These forms can also send a file, so browsers send them in parts.
+    form = Request("POST", "http://127.0.0.1/", files={"text": (None, body)})
+    parts, media_type = form.read(), form.headers["content-type"]
+    for page in ("/whatif/cf-loss", "/whatif/upgrade", "/whatif/recovery", "/whatif/smds", "/cluster/load"):
+        yield Call("POST", page, parts, media_type)
 
 
 def _scenarios(plan: dict[str, Any]) -> Iterator[Call]:
