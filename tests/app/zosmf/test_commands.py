@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from datetime import timedelta
