@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-_MAGIC: Final = b"parts/1"
+_MAGIC: Final = b"parts/2"
+"""The end of a text with an index of this form; one with another end is read as a whole."""
 _END: Final = struct.Struct(">II")
 """The length of the index, and its checksum (CRC-32)."""
 _RAW: Final = -zlib.MAX_WBITS
