@@ -282,6 +282,8 @@ def group_digits(digits: str) -> Markup:
 _QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]\d)", re.ASCII)
 """A number in a sentence. Parts of names, dates, sizes such as 451584K, and values of MQSC keywords are none."""
 _FRACTION = re.compile(r"-?\d+/[1-9]\d*", re.ASCII)
+_SHOWN_PARTS = 10**4
+"""Fractions are shown with four decimals."""
 _MARKED = re.compile(rf"`(?P<code>[^`]+)`|{_QUANTITY.pattern}", re.ASCII)
 """A number, or code between backticks."""
 
@@ -408,10 +410,16 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
 
     >>> number("4/3")
     Markup('<span title="4/3">≈ <span class="n">1.3333</span></span>')
+    >>> number("1/2")
+    Markup('<span title="1/2"><span class="n">0.5</span></span>')
     """
     if isinstance(value, str):
         if _FRACTION.fullmatch(value):
-            return Markup('<span title="{}">≈ {}</span>').format(value, number(Fraction(value)))
+            exact = Fraction(value)
+            is_rounded = (exact * _SHOWN_PARTS).denominator != 1
+            return Markup('<span title="{}">{}{}</span>').format(
+                value, "≈ " if is_rounded else "", number(exact)
+            )
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):
         if value.denominator != 1:

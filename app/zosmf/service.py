@@ -605,15 +605,17 @@ def _require_idle(connection: ZosmfConnection, kept: _Kept | None, *, activates:
     busy = {ApplyState.SENDING: "creating", **({ApplyState.ACTIVATING: "activating"} if activates else {})}
     if kept is None or kept.state not in busy:
         return
-    limits = connection.limits if kept.state is ApplyState.SENDING else connection.activation_limits
-    until = kept.changed_at + _longest_request(connection, limits)
+    until = kept.changed_at + (
+        _longest_activation(connection)
+        if kept.state is ApplyState.ACTIVATING
+        else _longest_request(connection, connection.limits)
+    )
     if utc_now() < until:
         advice = "" if kept.state is ApplyState.SENDING else f" Whether the policy is active is not known. {HOW_TO_FIND_OUT}"  # fmt: skip
         message = (
             f"A command of {kept.author} has been {busy[kept.state]} the policy {kept.policy} since "
             f"{kept.changed_at:%Y-%m-%d %H:%M:%S} UTC, and may still be waiting for the server. Nothing was sent. If that command "
-            f"has ended, run this one again after {until:%H:%M:%S} UTC ({limits.total_member} plus three times timeout_s of the "
-            f"connection).{advice}"
+            f"has ended, run this one again after {until:%H:%M:%S} UTC, when its requests must have ended.{advice}"
         )
         raise ApplyRefused(message)
 
@@ -621,6 +623,16 @@ def _require_idle(connection: ZosmfConnection, kept: _Kept | None, *, activates:
 def _longest_request(connection: ZosmfConnection, limits: RequestLimits) -> timedelta:
     """Return how long a request can take: connecting, sending, and an answer whose last part arrives late."""
     return timedelta(seconds=limits.total_s + 3 * connection.timeout_s)
+
+
+def _longest_activation(connection: ZosmfConnection) -> timedelta:
+    """Return how long an activation can take: its request, watching the active policy, and the last read of it."""
+    watched = timedelta(seconds=connection.activation_watch_s)
+    return (
+        _longest_request(connection, connection.activation_limits)
+        + watched
+        + _longest_request(connection, connection.limits)
+    )
 
 
 def _created(

@@ -404,6 +404,9 @@ def test_command_that_another_one_is_sending_is_refused_until_it_must_have_ended
     assert "Whether the policy is active is not known. To find out, enter D XCF,POLICY,TYPE=CFRM" in err
     code, out, _ = run(capsys, *APPLY)
     assert (code, "it is not known whether it is active" in out) == (1, True)
+    # The request of the first command can have ended, but not yet its reads of the active policy.
+    set_row(ApplyState.ACTIVATING, minutes_ago=3)
+    assert run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")[0] == 2
     set_row(ApplyState.ACTIVATING, minutes_ago=60)
     assert run(capsys, *APPLY, "--activate", "--confirm-activation", "CFRM02")[0] == 0
     assert stand_in.active == "CFRM02"
