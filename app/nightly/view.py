@@ -15,7 +15,7 @@ from app.nightly import service
 from app.nightly.job_kinds import STAGES
 from app.nightly.models import Trigger
 from app.nightly.service import SeverityCounts
-from app.web.rendering import grouped, own_page
+from app.web.rendering import own_page
 from planner_core.contracts.nightly import NightlyFinding
 from planner_core.findings import SEVERITIES
 from planner_core.health import health_codes
@@ -167,7 +167,8 @@ def progress_of(job: Job) -> JobProgress:
     if job.state == JobState.RUNNING and stage_title(job):
         words = stage_title(job)
         if is_known and job.total > 1:
-            words += f": {grouped(min(job.done, job.total))} of {grouped(job.total)}"
+            # A share, because stages count different things: bytes, days and tasks.
+            words += f": {100 * min(job.done, job.total) // job.total} %"
     value = THOUSAND * min(job.done, job.total) // job.total if is_known else -1
     return JobProgress(
         value=THOUSAND if job.state == JobState.DONE else 0 if job.state == JobState.FAILED else value,

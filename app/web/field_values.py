@@ -41,8 +41,8 @@ LONGEST_NUMBER = 24
 CLUSTERS, OTHER_STRUCTURES = "clusters", "other_structures"
 YAML_KEYS = (CLUSTERS, OTHER_STRUCTURES)
 """Keys of lists that are entered as one text."""
-# All separators must be the same: `1 234,567` may have decimals.
-_GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
+# All separators must be the same: `1 234,567` may have decimals. No group starts with zero: `0,125` is an eighth.
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 # ASCII, because \d also matches the digits of other scripts.
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
@@ -74,7 +74,7 @@ def text_of(kind: Kind, value: object) -> str:
     if isinstance(value, (int, str)):
         return str(value)
     if kind == "bytes" and isinstance(value, Mapping):
-        return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
+        return "/".join((_mean(value["mean"]), _plain(value["p95"]), _plain(value["max"])))
     if kind == "curve" and isinstance(value, Mapping):
         return str(value["fitted"])
     if kind == "perfmev" and isinstance(value, Mapping):
@@ -100,6 +100,12 @@ def _both(rates: Mapping[str, object]) -> str:
 def _plain(value: object) -> str:
     # str(0.00001) is 1e-05, which the readers of this module refuse.
     return format(Decimal(str(value)), "f")
+
+
+def _mean(value: object) -> str:
+    """Return a mean as text; a zero shows that the point before three decimals separates no thousands."""
+    text = _plain(value)
+    return f"{text}0" if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", text) else text
 
 
 def _ungrouped(text: str) -> str:

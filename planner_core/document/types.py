@@ -177,6 +177,7 @@ def number_schema(lowest: int, highest: int) -> WithJsonSchema:
 _ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
 # As many digits as a stored mean can have, because a form sends back the text it shows.
 _DECIMAL_TEXT = re.compile(r"(?=.{2,32}\Z)\d*\.\d+", re.ASCII)
+_POINT_GROUPED = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
 _MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
     "type": "string",
@@ -229,7 +230,12 @@ def one_message_size(value: object) -> object:
 
 
 def mean_message_size(value: object) -> object:
-    """Read a mean, which may have decimals: `3500.5`."""
+    """Read a mean, which may have decimals: `3500.5`.
+
+    Text such as `1.024` is refused: it is typed, and some spreadsheets write 1024 so. `1.0240` is read.
+    """
+    if isinstance(value, str) and _POINT_GROUPED.fullmatch(value):
+        refuse(f"may have a thousands separator: write {value.replace('.', '')} or {value}0")
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)
     return one_message_size(value)

@@ -75,6 +75,9 @@ _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
 _YES_OR_NO = ("persistent", "selector_reads", "share")
 _IN_BYTES = ("message_bytes", "p95", "max", "max_message_length")
+_WHOLE_NUMBERS = (*_IN_BYTES, "backlog", "maxdepth", "curdepth", "backout_threshold")
+_POINT_GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}", re.ASCII)
+"""One group after a point: 1.024 is 1024 in a German spreadsheet, and one message byte in an English one."""
 _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
@@ -349,9 +352,7 @@ def _from_cells(
     for field, cell in given.items():
         read = _value(field, cell)
         if read is None:
-            what = "neither yes nor no" if field in _YES_OR_NO else f"not a number ({field})"
-            hint = "" if field in _YES_OR_NO else separator_hint(cell)
-            wrong.append(f"{name}: {cell!r} is {what}{hint}.")
+            wrong.append(f"{name}: {cell!r} is {_unreadable(field, cell)}.")
         else:
             queue[field] = read
     if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():
@@ -364,6 +365,16 @@ def _from_cells(
         queue["message_bytes"] = sizes
     problems += _incomplete(line, queue)
     return _PastedQueue(line, queue, structure.upper())
+
+
+def _unreadable(field: str, cell: str) -> str:
+    """Return the error of a cell that is not a value of this column."""
+    if field in _YES_OR_NO:
+        return "neither yes nor no"
+    if field in _WHOLE_NUMBERS and _POINT_GROUPED.fullmatch(cell):
+        whole, _, group = cell.partition(".")
+        return f"either {whole}{group} or {whole} and a fraction ({field}): write it without a point"
+    return f"not a number ({field}){separator_hint(cell)}"
 
 
 def _incomplete(line: int, queue: Mapping[str, object]) -> Iterator[PasteProblem]:
@@ -389,6 +400,8 @@ def _value(field: str, cell: str) -> object:
         return cell
     if field == "queue_manager_rates":
         return _rates(cell)
+    if field in _WHOLE_NUMBERS and _POINT_GROUPED.fullmatch(cell):
+        return None
     number = _number(cell)
     if number is None and field in _IN_BYTES:
         try:
@@ -415,7 +428,7 @@ def _rates(cell: str) -> object:
 def _number(cell: str) -> int | Decimal | None:
     """Return a number as spreadsheets write it: `200000`, `200,000`, `200 000`, `0.25`; None for other text."""
     plain = cell.replace("\u00a0", "").replace("\u202f", "").replace(" ", "").replace("'", "")
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", plain):
+    if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?", plain):
         plain = plain.replace(",", "")
     # Groups have three digits, so any other comma is a decimal comma.
     elif re.fullmatch(r"\d+,\d+", plain):

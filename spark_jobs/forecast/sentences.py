@@ -79,8 +79,8 @@ def no_limit(level: str) -> str:
 
 
 def not_measured() -> str:
-    """Return the sentence for a measure without usage."""
-    return "No usage was measured."
+    """Return the sentence for a measure without a day that has a peak, although some hours may have been measured."""
+    return "No full day was measured."
 
 
 def too_short(*, measured: int, needed: int, since_first_use: bool) -> str:

@@ -11,9 +11,10 @@
 
   const show = (job) => {
     const isKnown = job.state === "running" && job.total > 1;
-    if (isKnown) bar.value = Math.floor((1000 * Math.min(job.done, job.total)) / job.total);
+    const share = Math.min(job.done, job.total) / job.total;
+    if (isKnown) bar.value = Math.floor(1000 * share);
     else bar.removeAttribute("value");
-    words.textContent = isKnown ? `${job.done} of ${job.total}` : job.state === "queued" ? "waiting" : "in progress";
+    words.textContent = isKnown ? `${Math.floor(100 * share)} %` : job.state === "queued" ? "waiting" : "in progress";
     sentence.textContent = job.sentence;
     if (job.stage !== told) {
       told = job.stage;

@@ -703,13 +703,21 @@ def _placed(
         places.append(place)
         name = structure or here or "the structure"
         notes.append(
-            f"{_queues_in_words(len(queues))} added to {name}{added}; {updated} of them replaced existing queues."
+            f"{_queues_in_words(len(queues))} added to {name}{added}{_replaced_in_words(updated, len(queues))}."
         )
     return typed, tuple(places), notes
 
 
 def _queues_in_words(number: int) -> str:
     return "1 queue was" if number == 1 else f"{number} queues were"
+
+
+def _replaced_in_words(updated: int, number: int) -> str:
+    """Return the number of added queues that replaced queues of the same name; empty for none."""
+    if not updated:
+        return ""
+    queues = "an existing queue" if updated == 1 else "existing queues"
+    return f", replacing {queues}" if updated == number else f"; {updated} of them replaced {queues}"
 
 
 def _row_called(typed: Typed, name: str) -> str | None:

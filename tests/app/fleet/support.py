@@ -80,6 +80,17 @@ def fail_run(app: FastAPI) -> int:
         return run.id
 
 
+def start_run(app: FastAPI) -> int:
+    """Store a nightly run that reads bytes, and return its number."""
+    with app.state.database.session(writes=True) as session:
+        run = queue(session, Trigger.REQUEST)
+        job = session.get(JobRun, run.job_id)
+        assert job is not None
+        job.state, job.stage, job.sentence = JobState.RUNNING, "ingesting", "Reading the simulated data."
+        job.done, job.total = 4_060_805, 16_243_220
+        return run.id
+
+
 def names(structures: Iterable[dict[str, Any]]) -> list[str]:
     """Return the names of structures in a list of the answer."""
     return [each["structure"] for each in structures]

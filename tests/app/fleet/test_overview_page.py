@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from tests.app.fits.support import daily, forecast_json, store_night
-from tests.app.fleet.support import DISK_FULL, fail_run, measure, save_plan
+from tests.app.fleet.support import DISK_FULL, fail_run, measure, save_plan, start_run
 from tests.app.uploads.support import post_file
 from tests.app.web.pages.addresses import html
 from tests.app.web.pages.html import Element, read
@@ -143,6 +143,15 @@ def test_failed_run_shows_its_reason_and_the_findings_of_the_last_successful_run
     assert "error" in section.one("p", class_="notice")["class"]
     assert "nightly run 1" in section.text
     assert "APPLICATION1 was full." in section.text
+
+
+def test_run_in_progress_is_shown_with_one_full_stop_and_the_share_that_is_done(fleet: FastAPI) -> None:
+    number = start_run(fleet)
+    section = overview(fleet).one("section", aria_labelledby="h-run")
+    assert "Reading the simulated data. " in f"{section.text} "
+    assert ".." not in section.text
+    bar = read(get(fleet, f"/nights/{number}").text).one("span", id="bar-words")
+    assert bar.text == "Reading the simulated data: 25 %"
 
 
 def test_measurements_without_plans_have_no_white_space(own_app: FastAPI) -> None:

@@ -181,6 +181,35 @@ def test_more_opens_at_an_error_and_lists_its_values_when_closed(page: Page, bas
     expect(full).to_be_focused()
 
 
+def test_storage_of_a_coupling_facility_has_an_example_and_a_readable_error(page: Page, base: str) -> None:
+    save_plan(base, "STORAGE", 1, coupling_facilities=[{"name": "CF01", "size": "16G"}, {"name": "CF02"}])
+    page.goto("/plans/STORAGE/edit")
+    row = page.get_by_role("group", name="Coupling facility CF01")
+    storage = row.get_by_label("Storage", exact=True)
+    expect(storage).to_have_accessible_description("Such as 64G.")
+    storage.fill("16")
+    error = page.locator('[id="/coupling_facilities/0/size-error"]')
+    expect(error).to_contain_text("did you mean 16G?")
+    words, box = error.bounding_box(), storage.bounding_box()
+    assert words
+    assert box
+    assert words["width"] > 1.5 * box["width"]
+
+
+def test_usage_of_an_offload_rule_has_its_unit(page: Page, base: str) -> None:
+    rules = {"to": "SMDS", "dsgroup": "MQ.*.APP", "rules": [{"usage_over": 70, "size_over": "32K"}]}
+    structure = {
+        "name": "APP",
+        "offload": rules,
+        "queues": [{"name": "A", "message_bytes": 1024, "backlog": 1}],
+    }
+    save_plan(base, "RULES", 0, structures=[structure])
+    page.goto("/plans/RULES/edit")
+    page.locator('summary:has([data-settings="/structures/0"])').click()
+    usage = page.get_by_role("group", name="Offload rule 1").get_by_label("Usage over")
+    expect(usage).to_have_accessible_description("%")
+
+
 def test_open_columns_with_errors_are_accessible_and_do_not_overflow(page: Page, base: str) -> None:
     save_plan(base, "WRONG", 3)
     page.goto("/plans/WRONG/edit")

@@ -114,6 +114,7 @@ def test_queue_with_identical_lines_is_read_once_and_reported() -> None:
         ("1,234,567", 1234567),
         ("200 000", 200000),
         ("0,5", Decimal("0.5")),
+        ("0,125", Decimal("0.125")),
     ],
 )
 def test_numbers_in_spreadsheet_notation_are_read(cell: str, number: object) -> None:
@@ -128,6 +129,21 @@ def test_line_with_an_invalid_number_gives_no_queue(cell: str) -> None:
 
     assert found.queues == ()
     assert [problem.line for problem in found.lost] == [2]
+
+
+@pytest.mark.parametrize("column", ["size", "backlog"])
+def test_point_before_three_digits_in_a_whole_number_is_reported_not_guessed(column: str) -> None:
+    row = {"size": "1024", "backlog": "5000"} | {column: "1.024"}
+    found = read_queues(f"name;size;backlog\nA;{row['size']};{row['backlog']}\n")
+
+    assert found.queues == ()
+    assert "'1.024' is either 1024 or 1 and a fraction" in found.lost[0].message
+
+
+def test_rate_may_have_three_decimals() -> None:
+    (queue,) = read_queues("name,size,rate,outage\nA,1024,1.125,60\n").queues
+
+    assert queue["put_rate_per_s"] == Decimal("1.125")
 
 
 def test_sizes_in_tables_may_have_units() -> None:

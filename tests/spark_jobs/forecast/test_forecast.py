@@ -91,6 +91,10 @@ def test_forecast_does_not_depend_on_the_order_of_days() -> None:
     assert plain(forecast(shuffled, levels=LEVELS)) == plain(forecast_of(peaks))
 
 
+def test_days_without_a_peak_are_not_reported_as_without_usage() -> None:
+    assert forecast_of([np.nan] * 3).sentence == "No full day was measured."
+
+
 def test_unmeasured_days_are_treated_like_missing_days() -> None:
     peaks = busy(120)
     peaks[[5, 50, 51]] = np.nan

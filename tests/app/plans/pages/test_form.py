@@ -202,6 +202,22 @@ def test_pasted_queues_are_added_to_existing_ones() -> None:
     assert taken.typed["/structures/0/paste"] == ""
 
 
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["NEW.ONE", "NEW.TWO"], "2 queues were added to APPLICATION1."),
+        (["PAYMENTS.IN"], "1 queue was added to APPLICATION1, replacing an existing queue."),
+        (
+            ["PAYMENTS.IN", "NEW.ONE"],
+            "2 queues were added to APPLICATION1; 1 of them replaced an existing queue.",
+        ),
+    ],
+)
+def test_added_queues_are_counted_with_the_replaced_ones(names: list[str], words: str) -> None:
+    text = "name,message_bytes,backlog\n" + "".join(f"{name},100,8\n" for name in names)
+    assert take_pastes({**typed_of(example()), "/structures/0/paste": text}).notes == (words,)
+
+
 POLICY = """\
 DEFINE POLICY NAME(POLICY1)
   STRUCTURE NAME(DSNDB0A_LOCK1) SIZE(131072) INITSIZE(65536) PREFLIST(CF01,CF02)
@@ -305,9 +321,26 @@ def test_distribution_is_read_back_from_its_text(mean: Decimal, largest: int) ->
     assert check(typed_of(expected)).document == expected
 
 
+def test_mean_with_three_decimals_is_read_back_from_its_text() -> None:
+    document = queues(1).model_dump(mode="json")
+    document["structures"][0]["queues"][0]["message_bytes"] = {
+        "mean": Decimal("512.125"),
+        "p95": 1024,
+        "max": 2048,
+    }
+    expected = read_object(document)
+    assert check(typed_of(expected)).document == expected
+
+
+def test_fraction_of_a_number_is_never_its_thousands() -> None:
+    assert value_of("decimal", "0,125") == "0,125"
+    assert value_of("decimal", "1,125") == 1125
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("1.024/12K/60K", "write 1024 or 1.0240"),
         ("3500/12K/many", "'many' is not a valid size"),
         ("3500/12K/200M", "between 0 and 104857600 bytes"),
         ("5/4/3", "must not be above max (3)"),
