@@ -481,7 +481,7 @@ def test_full_disk_is_reported_and_nothing_is_stored(
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "write", no_room)
         said = run(dump, *GROUPS)
-    assert (said.code, said.file["status"]) == (1, "nothing")
+    assert (said.code, said.file["status"]) == (5, "not_stored")
     assert "Nothing was stored" in said.file["message"]
     assert run(dump, *GROUPS).code == 0
 
