@@ -159,7 +159,10 @@ def ingest_file(
             "message": f"{error} Nothing was stored. Read the file again later.",
         }
     except OSError as error:
-        report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
+        report |= {
+            "status": "not_readable",
+            "message": f"The file cannot be read: {error.strerror or error}.",
+        }
     reporter.end()
     report["seconds"] = reporter.seconds
     return report
