@@ -149,11 +149,20 @@ def ingest_file(
     except (KindUnknown, NotReadable, NotAnSmfDump, LayoutError) as refusal:
         report |= {"status": "not_readable", "message": str(refusal)}
     except HistoryError as error:
-        logger.exception("The history could not be used.")
-        # The file is not at fault, so the status must not ask the user for another file.
-        report |= {"status": "nothing", "message": f"{error} Nothing was stored."}
+        # The system's own reason, such as a full disk, needs no traceback.
+        of_system = isinstance(error.__cause__, OSError)
+        logger.error("The history could not be used: %s", error, exc_info=not of_system)
+        # The file is not at fault, so the status must not ask the user for another file. Nor may it look like a file
+        # without data, which no one would read again.
+        report |= {
+            "status": "not_stored",
+            "message": f"{error} Nothing was stored. Read the file again later.",
+        }
     except OSError as error:
-        report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
+        report |= {
+            "status": "not_readable",
+            "message": f"The file cannot be read: {error.strerror or error}.",
+        }
     reporter.end()
     report["seconds"] = reporter.seconds
     return report

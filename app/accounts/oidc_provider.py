@@ -42,6 +42,7 @@ else:
         ]
     )
 
+from app import encodings
 from app.accounts.directory import Claims, claim_of
 from app.accounts.errors import ProviderFailed, ProviderRefused
 from app.settings import Settings, is_secure_address, secret_of
@@ -293,9 +294,14 @@ def _get(client: OAuth2Client, address: str, *, with_token: bool = False) -> byt
     """Return the body of an answer of the provider, if it is not too large."""
     try:
         with client.stream(
-            "GET", address, withhold_token=not with_token, headers={"accept": "application/json"}
+            "GET",
+            address,
+            withhold_token=not with_token,
+            headers={"accept": "application/json", "accept-encoding": encodings.ACCEPTED},
         ) as answer:
             answer.raise_for_status()
+            if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
+                raise ProviderFailed(log=f"{address} answers with an encoding that was not asked for")
             found = bytearray()
             for part in answer.iter_bytes():
                 found += part

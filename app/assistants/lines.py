@@ -15,6 +15,12 @@ _CHUNK_BYTES: Final = 2**16
 _NUMBER = re.compile(
     rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,)*\s*"id"\s*:\s*(?:([0-9]{1,18})|"([^"\\]{1,100})")\s*,'
 )
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+# A pair of surrogates, half of a pair (the group), or another escape, whose backslash could precede the letter u.
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 
 RequestNumber = int | str | None
 Refuse = Callable[[RequestNumber], Awaitable[None]]
@@ -56,7 +62,18 @@ class BoundedLines:
             part = line
             while part and not part.endswith(b"\n"):
                 part = self._stream.readline(_CHUNK_BYTES)
+            return line
+        return _without_halves(line)
+
+
+def _without_halves(line: bytes) -> bytes:
+    """Replace halves of surrogate pairs, like bytes that are not UTF-8: the reader of the protocol would drop the line.
+
+    A client would then wait for the answer forever.
+    """
+    if not _SURROGATE.search(line):
         return line
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], line)
 
 
 def _number_in(line: bytes) -> RequestNumber:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app import logs
+from app import encodings, logs
 from app.connections.credentials import Credentials, credentials_of
 from app.connections.declared import AnyConnection, RequestLimits
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
@@ -243,10 +243,16 @@ class Client:
             self._address(path),
             params=params,
             json=body,
-            headers={"accept": "application/json", **(headers or {})},
+            headers={"accept": "application/json", "accept-encoding": encodings.ACCEPTED, **(headers or {})},
             timeout=httpx.Timeout(limits.step_s, connect=self._connecting_s(limits)),
             extensions={"trace": self._observe},
         ) as answer:
+            if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
+                raise self._failure(
+                    method,
+                    path,
+                    "The answer is compressed several times, or in a way that was not asked for.",
+                )
             content = bytearray()
             for part in answer.iter_bytes():
                 content += part

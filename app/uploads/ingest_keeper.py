@@ -33,8 +33,8 @@ from planner_core.contracts import tolerant
 from planner_core.contracts.ingest import EXIT_CODES, IngestReport
 from planner_core.wire import JsonObject
 
-READ, NOTHING, NOT_READABLE, ASKS = (
-    EXIT_CODES[status] for status in ("stored", "nothing", "not_readable", "needs_answers")
+READ, NOTHING, NOT_READABLE, ASKS, NOT_STORED = (
+    EXIT_CODES[status] for status in ("stored", "nothing", "not_readable", "needs_answers", "not_stored")
 )
 SUMMING = "summing"
 ROLLUPS_CUT_SHORT = "The roll-ups ended before their output was complete."
@@ -91,7 +91,7 @@ class IngestKeeper(Keeper):
         if code == ASKS and asks is not None:
             self._end(JobState.ASKS, **_outcome(report), asks=asks)
             return None
-        if code == NOT_READABLE:
+        if code == NOT_READABLE or (code == NOT_STORED and report is not None):
             outcome = _outcome(report)
             self._end(
                 JobState.FAILED, **outcome | {"sentence": outcome["sentence"] or "The file cannot be read."}

@@ -23,9 +23,10 @@ EXIT_CODES: Mapping[str, int] = {
     "nothing": 1,
     "not_readable": 3,
     "needs_answers": 4,
+    "not_stored": 5,
 }
 """Exit codes by status, from the best to the worst: the worst file determines the code. The first two are for files
-without usage data."""
+without usage data; the last is for files that were not stored because the history could not be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ def read_qsg_map(path: Path) -> dict[tuple[str, str], str]:
         # A truncated text is not JSON, so a longer file is refused.
         content = json.loads(TextFile(path).whole()[:LONGEST_TEXT])
     except (ValueError, RecursionError):
-        _refuse(f"{path.name} is not JSON, or is too long for a QSG map.")
+        _refuse("The file is not JSON, or is too long for a QSG map.")
     entries = content.get("entries") if isinstance(content, dict) and content.get("kind") == QSG_MAP else None
     if not isinstance(entries, list) or len(entries) > MOST_ENTRIES:
         _refuse(
-            f'{path.name} is not a QSG map: {{"kind": "{QSG_MAP}", "entries": [{{"system_id", "queue_manager", "qsg"}}]}}.'
+            f'The file is not a QSG map: {{"kind": "{QSG_MAP}", "entries": [{{"system_id", "queue_manager", "qsg"}}]}}.'
         )
     found: dict[tuple[str, str], str] = {}
     for number, entry in enumerate(entries, start=1):

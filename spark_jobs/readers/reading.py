@@ -84,7 +84,7 @@ def _read(
             found = DisplayReader(collector, observed=observed, qsg_of=qsg_of).read(file.whole())
             if not found:
                 msg = (
-                    f"{file.path.name} contains no {KIND_TITLES[collector.kind]}: paste the complete "
+                    f"The file contains no {KIND_TITLES[collector.kind]}: paste the complete "
                     "response, including its first line."
                 )
                 raise NotReadable(msg)

@@ -31,7 +31,7 @@ class TextFile:
         with self._bytes() as file:
             first = self._first(file)
         if decode_text(first, is_whole=False) is None:
-            msg = f"{path.name} is not a text file."
+            msg = "The file is not a text file."
             raise NotReadable(msg)
         self._encoding, self._errors = _encoding(first)
 
@@ -70,7 +70,7 @@ class TextFile:
             length += len(chunk)
             if length > LARGEST_PASTE:
                 mib = LARGEST_PASTE // 1_048_576
-                msg = f"{self.path.name} has more than {mib} MiB of text: keep only the parts about the structures."
+                msg = f"The file has more than {mib} MiB of text: keep only the parts about the structures."
                 raise NotReadable(msg)
             parts.append(chunk)
         return "".join(parts)
@@ -88,7 +88,7 @@ class TextFile:
         try:
             return file.read(PREVIEW_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            msg = f"{self.path.name} starts like a gzip file but cannot be unpacked: it is damaged."
+            msg = "The file starts like a gzip file but cannot be unpacked: it is damaged."
             raise NotReadable(msg) from None
 
     def _line(self, file: io.TextIOWrapper) -> str:

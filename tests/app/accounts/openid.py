@@ -40,6 +40,8 @@ class OpenIdProvider:
     )
     """Claims about the user who signs in."""
     metadata: Callable[[Json], Json] = unchanged
+    encoding: str = ""
+    """The encoding that the answer with the metadata states."""
     token: Callable[[Json], Json] = unchanged
     """Changes the claims of the ID token before they are signed."""
     answer: Callable[[Json], Json] = unchanged
@@ -93,7 +95,8 @@ class OpenIdProvider:
                     "end_session_endpoint": f"{self.issuer}/logout",
                     "id_token_signing_alg_values_supported": ["RS256", "ES256"],
                 }
-            )
+            ),
+            headers={"content-encoding": self.encoding} if self.encoding else {},
         )
 
     async def _keys(self, request: Request) -> Response:

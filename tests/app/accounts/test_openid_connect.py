@@ -632,6 +632,17 @@ def test_provider_with_unusable_metadata_is_not_used(
     assert browser.sign_in().status_code == 303, "it is read again at the next sign-in"
 
 
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br"])
+def test_answer_of_the_provider_that_could_grow_without_bound_is_not_read(
+    provider: OpenIdProvider, browser: Browser, encoding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.encoding = encoding
+    assert "does not answer as it should" in refused(browser, browser.get("/sign-in/oidc"), 502)
+    assert "an encoding that was not asked for" in caplog.text
+    provider.encoding = ""
+    assert browser.sign_in().status_code == 303
+
+
 @pytest.mark.parametrize("answer", [{}, {"id_token": 7}, {"id_token": "a.b"}, {"id_token": ""}])
 def test_answer_without_a_usable_token_gives_a_page(
     provider: OpenIdProvider, browser: Browser, answer: Json

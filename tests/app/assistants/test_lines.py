@@ -100,6 +100,26 @@ def test_raw_bytes_without_an_end_are_answered_and_the_server_goes_on(tmp_path: 
     assert "result" in answers[3]
 
 
+@pytest.mark.parametrize(
+    ("sent", "read_as"),
+    [
+        (rb"\ud800", "\ufffd"),
+        (rb"a\uDFFFb", "a\ufffdb"),
+        (rb"\ud83d\ude00", "\U0001f600"),
+        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (rb"\ude00\ud83d", "\ufffd\ufffd"),
+        (rb"\\ud800", r"\ud800"),
+        (rb"\\\ud800\n", "\\\ufffd\n"),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_replaced_so_that_the_request_is_answered(
+    sent: bytes, read_as: str
+) -> None:
+    ((line,), refused) = read(b'{"text":"' + sent + b'"}\n')
+    assert json.loads(line) == {"text": read_as}
+    assert refused == []
+
+
 def test_client_gets_the_error_of_its_call_and_goes_on(tmp_path: Path) -> None:
     server = StdioServerParameters(
         command=sys.executable,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import logging
 import traceback
 from collections.abc import Iterator
@@ -125,6 +126,22 @@ def test_answer_above_the_limit_is_refused(tmp_path: Path) -> None:
         error = failure(client_of(large, tmp_path, max_answer_bytes=4096, attempts=1))
     assert "more than 4096 bytes" in error.fault
     assert "max_answer_bytes" in error.advice
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip,deflate", "br", "zstd"])
+def test_answer_that_could_grow_without_bound_is_refused_unread(tmp_path: Path, encoding: str) -> None:
+    body = gzip.compress(gzip.compress(b"x"))
+    bomb = Answer(body=body, headers={"content-encoding": encoding})
+    with StandIn.serving(tmp_path, lambda _: bomb) as server:
+        error = failure(client_of(server, tmp_path, attempts=1))
+        assert "compressed several times" in error.fault
+        assert server.requests[0].headers["accept-encoding"] == "gzip"
+
+
+def test_compressed_answer_is_read(tmp_path: Path) -> None:
+    answer = Answer(body=gzip.compress(b"x" * 5000), headers={"content-encoding": "gzip"})
+    with StandIn.serving(tmp_path, lambda _: answer) as server, client_of(server, tmp_path) as client:
+        assert client.get("/a").body == b"x" * 5000
 
 
 def test_reads_are_repeated_and_changes_are_not(stand_in: StandIn, tmp_path: Path) -> None:

@@ -152,6 +152,21 @@ def test_file_without_rows_for_the_history_has_a_report(database: Database, sett
     assert read(database, settings, "nothing\n").state == JobState.DONE
 
 
+def test_file_that_a_full_disk_kept_out_of_the_history_is_read_again_when_it_is_sent_again(
+    database: Database, settings: Settings
+) -> None:
+    content = "full\n"
+    failed = read(database, settings, content)
+    assert (failed.state, "No space left" in failed.sentence) == (JobState.FAILED, True)
+    assert failed.upload_id is not None
+    with database.session(writes=False) as session:
+        assert report_of(session, failed.upload_id)["status"] == "not_stored"
+    again = keep(database, settings.data_dir, content)
+    assert not again.is_new
+    assert last_run(database, failed.upload_id).state == JobState.QUEUED
+    assert job_id_of(again) != failed.id
+
+
 def test_failed_reader_is_reported_with_its_last_message(database: Database, settings: Settings) -> None:
     failed = read(database, settings, "fail 7\n")
     assert failed.state == JobState.FAILED

@@ -350,6 +350,24 @@ def test_other_files_are_refused_with_a_message(run: Run, tmp_path: Path, name: 
     assert said.file["message"].endswith(".")
 
 
+@pytest.mark.parametrize("kind", ["gatherer_json", "mqsmf_csv", "cfstatus", "qsg_map", "smf"])
+@pytest.mark.parametrize(
+    "data", [b"\0" * 5000, b"\x1f\x8b broken", b"[1]", None], ids=["zeros", "gzip", "json", "none"]
+)
+def test_message_about_an_upload_does_not_show_its_path_in_the_data_folder(
+    run: Run, tmp_path: Path, kind: str, data: bytes | None
+) -> None:
+    stored = tmp_path / ("f00d" * 16)
+    if data is not None:
+        stored.write_bytes(data)
+    said = run(
+        stored, "--name", "night.txt", "--kind", kind, "--observed-at", "2026-11-21T09:00", "--zone", "+00:00"
+    )
+    assert (said.file["file"], said.file["status"]) == ("night.txt", "not_readable")
+    assert said.file["message"]
+    assert stored.name not in said.file["message"]
+
+
 def test_dump_without_rdws_is_refused(run: Run, tmp_path: Path) -> None:
     data = dumps.write(tmp_path / "a.smf", range(1), framing=Framing(block_bytes=None)).read_bytes()
     (tmp_path / "nordw.smf").write_bytes(data[4:])
@@ -481,7 +499,7 @@ def test_full_disk_is_reported_and_nothing_is_stored(
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "write", no_room)
         said = run(dump, *GROUPS)
-    assert (said.code, said.file["status"]) == (1, "nothing")
+    assert (said.code, said.file["status"]) == (5, "not_stored")
     assert "Nothing was stored" in said.file["message"]
     assert run(dump, *GROUPS).code == 0
 

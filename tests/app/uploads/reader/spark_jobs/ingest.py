@@ -1,6 +1,7 @@
 """Read a file whose lines are orders: messages to print, times to wait, and the exit.
 
     say STAGE DONE TOTAL    wait S    ask    display    fail CODE    crash    hang    nothing    days DAY...    map SYSA:CSQ1=SQ03    noise
+    full (the disk of the history is full)
     leave (end as the real jobs do)    leave-process (leave a process behind)
     set-variable (change the environment)
 
@@ -85,6 +86,10 @@ def main() -> int:
             days = words
         elif verb == "nothing":
             status = "nothing"
+        elif verb == "full":
+            message = "The usage history cannot be written to: No space left on device. Nothing was stored."
+            say(report(arguments, path, data, "not_stored", [], message))
+            return 5
         elif verb == "fail":
             if words[0] == "3":
                 say(
