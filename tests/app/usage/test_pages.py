@@ -203,7 +203,7 @@ def test_period_links_lead_through_all_hours(measured: FastAPI) -> None:
 def test_page_of_a_queue_has_charts_of_rate_depth_and_sizes(measured: FastAPI) -> None:
     found = page(measured, f"{STRUCTURE}/queue?name=ORDERS.IN&period=1d")
     assert "20.00" in found.text
-    assert "up to 4 096 bytes" in found.text
+    assert "up to 4096 bytes" in found.text
     assert len(table(found, "the queue over time")) == 25
     assert len(found.all(class_="bar-of")) == 2 * 2  # for wide and for narrow pages
 
