@@ -16,7 +16,7 @@ from planner_core.running.policy import policies, stated
 from planner_core.texts.cfrm.text import read_policy_text
 from tests.contract.support import (
     Statement,
-    ask,
+    assert_findings,
     assert_submittable,
     plan,
     queue,
@@ -37,7 +37,13 @@ sixty_examples = settings(max_examples=60, deadline=None)
 
 
 def size_mib(messages: int, message_bytes: int, level: int) -> float:
-    answer = ask("structure", "--messages", messages, "--message-bytes", message_bytes, "--cfcc", level)
+    ran = run(
+        "structure", "--messages", messages, "--message-bytes", message_bytes, "--cfcc", level, "--json"
+    )
+    answer = ran.answer
+    assert_findings(answer)
+    # More than 1 TB is reported, but sized like all others.
+    assert ran.code == int(any(each["code"] == "SIZE_ABOVE_MAXIMUM" for each in answer["findings"]))
     assert answer["size_kib"] * 1024 >= answer["size_mib"] * 1024 * 1024 - 1
     return float(answer["size_mib"])
 
@@ -123,6 +129,7 @@ def test_offload_never_lowers_capacity(
     )
 
     answer = ran.answer
+    assert_findings(answer)
     assert answer["capacity"] >= answer["capacity_without_offload"] >= 0
     given_rules = {(usage, kib * 1024) for usage, kib in rules} or {(70, 32768), (80, 4096), (90, 0)}
     for step in answer["steps"]:

@@ -75,7 +75,7 @@ def test_text_is_pasted_and_uploaded_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("pasted text")
 
 
-def test_report_is_scrolled_and_downloaded_and_the_upload_deleted_by_keyboard(
+def test_report_is_read_and_downloaded_and_the_upload_deleted_by_keyboard(
     page: Page, dump: Callable[..., Path]
 ) -> None:
     choose_and_send(page, dump(STATES["done.smf"], "done.smf"))
@@ -85,9 +85,7 @@ def test_report_is_scrolled_and_downloaded_and_the_upload_deleted_by_keyboard(
     press(page, "link", "done.smf")
     expect(page.get_by_role("heading", level=1, name="done.smf")).to_be_visible()
     region = page.get_by_role("region", name="Records by type")
-    tab_to(page, region)
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("each => each.scrollLeft > 0", arg=region.element_handle())
+    assert region.evaluate("each => each.scrollWidth <= each.clientWidth")  # cards need no keys to be read
     tab_to(page, page.get_by_text("Log", exact=True))
     page.keyboard.press("Enter")
     expect(page.get_by_role("region", name="Log")).to_be_visible()

@@ -36,9 +36,9 @@ def a(size: str = "4G", **more: object) -> Json:
 
 NOT_PERSISTENT = [{"name": "Q", "message_bytes": 100, "backlog": 7}]
 CASES = {
-    "STRUCTURE_NOT_PLACED": Case(([cf("CF01", "4G")], [a()]), ([cf("CF01", "5G")], [a()]), r"3,072\.0 MiB free, but 4,096\.0 MiB is"),
+    "STRUCTURE_NOT_PLACED": Case(([cf("CF01", "4G")], [a()]), ([cf("CF01", "5G")], [a()]), r"3072\.0 MiB free, but 4096\.0 MiB is"),
     "LOSS_STRUCTURE_NOT_PLACED": Case(
-        ([cf("CF01"), cf("CF02", "4G")], [a()]), ([cf("CF01"), cf("CF02", "5G")], [a()]), r"Without CF01, SQ03A \(4,096\.0 MiB\)"
+        ([cf("CF01"), cf("CF02", "4G")], [a()]), ([cf("CF01"), cf("CF02", "5G")], [a()]), r"Without CF01, SQ03A \(4096\.0 MiB\)"
     ),
     "LOSS_MESSAGES_GONE": Case(
         (TWO, [a() | {"queues": NOT_PERSISTENT}]),
@@ -82,14 +82,14 @@ CASES = {
     "CF_OVERCOMMITTED_AT_SIZE": Case(
         ([cf("CF01", "6G"), cf("CF02")], [a() | {"size": "8G"}]),
         ([cf("CF01", "9G"), cf("CF02")], [a() | {"size": "8G"}]),
-        r"may grow to 9,216\.0 MiB together, but only 6,144\.0 MiB is available",
+        r"may grow to 9216\.0 MiB together, but only 6144\.0 MiB is available",
         at=None,
         structure=None,
     ),
     "STRUCTURE_NOT_PLACED_AT_SIZE": Case(
         ([cf("CF01", "6G")], [a() | {"size": "5.5G"}]),
         ([cf("CF01", "6.5G")], [a() | {"size": "5.5G"}]),
-        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) cannot be placed\. CF01: it has 5,120\.0 MiB free, but 5,632\.0 MiB is needed",
+        r"grown to SIZE, SQ03A \(SIZE 5632\.0 MiB\) cannot be placed\. CF01: it has 5120\.0 MiB free, but 5632\.0 MiB is needed",
     ),
     "CF_STORAGE_NOT_STATED": Case(
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
@@ -106,13 +106,13 @@ CASES = {
     "SCM_LESS_THAN_ASKED": Case(
         ([cf("CF01", scm="4G")], [a(scm=SCM)]),
         ([cf("CF01", scm="8G")], [a(scm=SCM)]),
-        r"requests 8,192\.0 MiB .* can use 4,096\.0 MiB",
+        r"requests 8192\.0 MiB .* can use 4096\.0 MiB",
         at="/structures/0/scm/max_size",
     ),
     "SCM_OVERCOMMITTED": Case(
         ([cf("CF01", scm="8G")], [a(scm=SCM), structure("B", scm=SCM)]),
         ([cf("CF01", scm="16G")], [a(scm=SCM), structure("B", scm=SCM)]),
-        r"16\.0 GiB of storage-class memory together, but it has only 8,192\.0 MiB",
+        r"16\.0 GiB of storage-class memory together, but it has only 8192\.0 MiB",
         at=None,
         structure=None,
     ),
