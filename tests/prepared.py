@@ -76,12 +76,18 @@ class Started:
 
     def poll(self) -> int | None:
         """Return the exit code, or None if the process runs."""
-        return self.wait() if select.select([self._link], [], [], 0)[0] else self.returncode
+        # Not by select, which takes no file descriptor above 1023: a worker may have more open files.
+        with suppress(BlockingIOError):
+            return self._ended(socket.MSG_DONTWAIT)
+        return None
 
     def wait(self) -> int:
         """Wait for the end, and return the exit code; a negative one is the signal that ended the process."""
+        return self._ended(0)
+
+    def _ended(self, flags: int) -> int:
         if self.returncode is None:
-            told = self._link.recv(CODE_BYTES)
+            told = self._link.recv(CODE_BYTES, flags)
             assert told, "the prepared process has ended"
             self.returncode = int.from_bytes(told, "big", signed=True)
         return self.returncode

@@ -277,7 +277,7 @@ def page(answer: Answer, *, status: int = 200) -> Element:
 def test_example_page_has_a_chart_and_a_table(app: FastAPI) -> None:
     found = page(get(app, EXAMPLE))
     assert len(found.one("figure").all("svg", role="img")) == 2
-    assert "Set 2, Queue Full, depth 1 000, 3 messages" in found.one("figure").text
+    assert "Set 2, Queue Full, depth 1000, 3 messages" in found.one("figure").text
     table = next(region for region in found.all(role="region") if "sets" in region["aria-label"])
     assert (
         "200 + 550 \N{MINUS SIGN} 50 = 700, but the event shows 800: 100 more puts than the messages count."
