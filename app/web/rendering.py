@@ -282,8 +282,8 @@ def group_digits(digits: str) -> Markup:
 _QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]\d)", re.ASCII)
 """A number in a sentence. Parts of names, dates, sizes such as 451584K, and values of MQSC keywords are none."""
 _FRACTION = re.compile(r"-?\d+/[1-9]\d*", re.ASCII)
-_SHOWN_PARTS = 10**4
-"""Fractions are shown with four decimals."""
+_DECIMALS = 4
+"""Decimals with which fractions are shown."""
 _MARKED = re.compile(rf"`(?P<code>[^`]+)`|{_QUANTITY.pattern}", re.ASCII)
 """A number, or code between backticks."""
 
@@ -406,24 +406,28 @@ def percent_bare(value: float | Fraction) -> Markup:
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
     """Return a number with its integer part grouped; other texts stay unchanged.
 
-    Only a fraction such as `3482157/1024` is rounded, for its digits would fill the page; the exact one is the title.
+    Only a fraction such as `3482157/1024` is rounded, because its digits would fill the page; the exact one is the title.
+    A fraction that would be rounded to 0 stays unchanged.
 
     >>> number("4/3")
     Markup('<span title="4/3">≈ <span class="n">1.3333</span></span>')
     >>> number("1/2")
     Markup('<span title="1/2"><span class="n">0.5</span></span>')
+    >>> number("-1/50000")
+    '-1/50000'
     """
     if isinstance(value, str):
         if _FRACTION.fullmatch(value):
             exact = Fraction(value)
-            is_rounded = (exact * _SHOWN_PARTS).denominator != 1
-            return Markup('<span title="{}">{}{}</span>').format(
-                value, "≈ " if is_rounded else "", number(exact)
-            )
+            shown = round(exact, _DECIMALS)
+            if exact and not shown:
+                return value
+            about = "" if shown == exact else "≈ "
+            return Markup('<span title="{}">{}{}</span>').format(value, about, number(exact))
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):
         if value.denominator != 1:
-            return group_digits(f"{float(value):.4f}".rstrip("0").rstrip("."))
+            return group_digits(f"{float(value):.{_DECIMALS}f}".rstrip("0").rstrip("."))
         return count(value.numerator)
     return group_digits(format(value, "f") if isinstance(value, (float, Decimal)) else str(value))
 

@@ -31,7 +31,7 @@ HOW_TO_FIND_OUT: Final = f"To find out, enter {DISPLAY_POLICY} on the console, w
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The outcome of an activation: `ACTIVATED` or `UNCONFIRMED`, and what is known in words."""
+    """The outcome of an activation: the state `ACTIVATED` or `UNCONFIRMED`, and a report for the user."""
 
     state: ApplyState
     sentence: str

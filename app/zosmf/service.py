@@ -506,7 +506,7 @@ def apply(
 
 
 def _unconfirmed(result: ApplyResult, kept: _Kept, active: str | None) -> str:
-    """Return what is known about a policy whose activation was sent and not confirmed."""
+    """Report on a policy whose activation was sent but not confirmed."""
     known = (
         f"the server reports {active} as active"
         if active

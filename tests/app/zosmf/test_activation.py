@@ -1,4 +1,4 @@
-"""Activations whose answer is missing, late or cut off: what is known is stated, and what is unknown is never called a failure."""
+"""Activations whose answer is missing, late or cut off: an unknown outcome is never reported as a failure."""
 
 from __future__ import annotations
 
