@@ -51,7 +51,8 @@ def new_database(folder: Path) -> Database:
     return Database(database_url("", data_dir=folder))
 
 
-def test_copied_schema_equals_that_of_the_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def counted_migrations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Copy schemas that were migrated before, and return a list of the revisions to which migrations run."""
     runs: list[str] = []
 
     def counted(config: Config, revision: str) -> None:
@@ -60,6 +61,11 @@ def test_copied_schema_equals_that_of_the_migrations(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("tests.databases.migrate", counted)
     monkeypatch.setattr(command, "upgrade", CopiedSchema().upgrade)
+    return runs
+
+
+def test_copied_schema_equals_that_of_the_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = counted_migrations(monkeypatch)
     migrated, copied = (new_database(tmp_path / name) for name in ("migrated", "copied"))
     for database in (migrated, copied):
         database.upgrade()
@@ -74,14 +80,7 @@ def test_copied_schema_equals_that_of_the_migrations(tmp_path: Path, monkeypatch
 def test_copied_schema_on_a_server_equals_that_of_the_migrations(
     postgres_server: URL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs: list[str] = []
-
-    def counted(config: Config, revision: str) -> None:
-        runs.append(revision)
-        migrate(config, revision)
-
-    monkeypatch.setattr("tests.databases.migrate", counted)
-    monkeypatch.setattr(command, "upgrade", CopiedSchema().upgrade)
+    runs = counted_migrations(monkeypatch)
     with (
         postgres.empty_database(postgres_server) as first,
         postgres.empty_database(postgres_server) as second,
