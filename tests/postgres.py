@@ -98,6 +98,10 @@ def _copied(programs: Path, folder: Path) -> Path:
     """Copy the programs with the libraries of the wheel, which they find by a path relative to their own."""
     package = programs.parents[1]
     target = folder / "site" / package.name
+    # A command that ran in this process may have left a umask with which nobody could not enter new folders.
+    for each in (target.parent, target):
+        each.mkdir()
+        each.chmod(0o755)
     shutil.copytree(programs.parent, target / programs.parent.name)
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():
