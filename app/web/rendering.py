@@ -407,23 +407,26 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
     """Return a number with its integer part grouped; other texts stay unchanged.
 
     Only a fraction such as `3482157/1024` is rounded, because its digits would fill the page; the exact one is the title.
-    A fraction that would be rounded to 0 stays unchanged.
+    A fraction that would be rounded to 0 is shown with an exponent.
 
     >>> number("4/3")
     Markup('<span title="4/3">≈ <span class="n">1.3333</span></span>')
     >>> number("1/2")
     Markup('<span title="1/2"><span class="n">0.5</span></span>')
     >>> number("-1/50000")
-    '-1/50000'
+    Markup('<span title="-1/50000"><span class="n">-2e-5</span></span>')
     """
     if isinstance(value, str):
         if _FRACTION.fullmatch(value):
             exact = Fraction(value)
-            shown = round(exact, _DECIMALS)
+            shown, digits = round(exact, _DECIMALS), number(exact)
             if exact and not shown:
-                return value
+                scientific = f"{Decimal(exact.numerator) / exact.denominator:.{_DECIMALS}e}"
+                mantissa, exponent = scientific.split("e")
+                scientific = f"{mantissa.rstrip('0').rstrip('.')}e{exponent}"
+                shown, digits = Fraction(scientific), Markup('<span class="n">{}</span>').format(scientific)
             about = "" if shown == exact else "≈ "
-            return Markup('<span title="{}">{}{}</span>').format(value, about, number(exact))
+            return Markup('<span title="{}">{}{}</span>').format(value, about, digits)
         return group_digits(value) if _is_decimal(value) else value
     if isinstance(value, Fraction):
         if value.denominator != 1:
