@@ -37,7 +37,7 @@ class Case(NamedTuple):
     queue: Queue
     messages: int
     force: InForce
-    alone: Alone
+    advisor: Advisor
     high_at: int | None
     is_unlimited: bool
     is_never: bool
@@ -46,12 +46,17 @@ class Case(NamedTuple):
     @classmethod
     def of(cls, place: int, queue: Queue, messages: int, advisor: Advisor, unlimited: int) -> Case:
         """Return the case of a queue with its advice; `unlimited` is the largest MAXDEPTH."""
-        force, alone = advisor.in_force[place], advisor.alone(place)
+        force = advisor.in_force[place]
         high_at = force.high_at
-        is_never = high_at is not None and not alone.size_holds(high_at)
-        is_late = high_at is not None and high_at > alone.at_action and not is_never
+        is_never = high_at is not None and not advisor.size_holds(place, high_at)
+        is_late = high_at is not None and not is_never and advisor.is_over_action(place, high_at)
         is_unlimited = queue.maxdepth == unlimited and queue.qdphiev == "ENABLED"
-        return cls(place, queue, messages, force, alone, high_at, is_unlimited, is_never, is_late)
+        return cls(place, queue, messages, force, advisor, high_at, is_unlimited, is_never, is_late)
+
+    @property
+    def alone(self) -> Alone:
+        """Return the capacity of the structure for this queue alone."""
+        return self.advisor.alone(self.place)
 
 
 def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
@@ -338,7 +343,7 @@ def _is_too_deep(case: Case) -> bool:
     if maxdepth is None or case.is_unlimited:
         return False
     # MAXDEPTH is at least the depth of Queue Depth High.
-    return case.is_never or not case.alone.size_holds(maxdepth)
+    return case.is_never or not case.advisor.size_holds(case.place, maxdepth)
 
 
 def _is_low_in_the_way(case: Case) -> bool:

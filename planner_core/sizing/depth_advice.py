@@ -115,18 +115,20 @@ class DepthLead(Answer):
 class Alone(NamedTuple):
     """The capacity of the structure for one queue while the others are empty [messages], with offload rules.
 
-    `at_action` is the number of messages at the action level. `without_rules` is the capacity of SIZE with all data in
-    the CF, which is never more than with offloaded data. `initsize` and `size` are the storage in bundles.
+    `initsize` and `size` are the storage in bundles.
     """
 
-    at_action: int
-    without_rules: int
     fillings: FillingsAlone
     place: int
     initsize: Fraction
     size: Fraction
 
     # Few callers need these, and each takes a simulated filling to calculate.
+    @property
+    def at_action(self) -> int:
+        """Return the number of messages that bring INITSIZE to the action level."""
+        return self.fillings.moments(self.place)[0].messages(self.initsize)
+
     @property
     def in_initsize(self) -> int:
         """Return the capacity of INITSIZE."""
@@ -136,11 +138,6 @@ class Alone(NamedTuple):
     def in_size(self) -> int:
         """Return the capacity of SIZE."""
         return self.fillings.moments(self.place)[1].messages(self.size)
-
-    def size_holds(self, messages: int) -> bool:
-        """Return whether SIZE holds this number of messages."""
-        # Usually the capacity without rules decides; the other one takes a simulated filling.
-        return messages <= self.without_rules or messages <= self.in_size
 
 
 # Without slots, because the rates are kept: an answer about a large plan uses each of them several times for 32,000 queues.
@@ -280,6 +277,14 @@ class Advisor(Protocol):
 
     def alone(self, place: int) -> Alone:
         """Return the capacity of the structure for the queue at this place alone."""
+        ...
+
+    def size_holds(self, place: int, messages: int) -> bool:
+        """Return whether SIZE holds this number of messages of the queue at this place alone."""
+        ...
+
+    def is_over_action(self, place: int, messages: int) -> bool:
+        """Return whether INITSIZE exceeds the action level with this number of messages of the queue at this place alone."""
         ...
 
     def advice(self, place: int) -> QueueAdvice:

@@ -374,17 +374,34 @@ class QueueAdvisor:
         )
 
     def alone(self, place: int) -> Alone:
-        """Return the capacity for one queue alone, calculated once for each message size."""
+        """Return the capacity for one queue alone, the same for all queues with these message sizes."""
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
             initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
             # Without a reference to this object, which refers to the capacity: such a cycle would keep the whole plan in
             # memory until the next garbage collection.
-            found = self.known[sizes] = Alone(
-                *self.fillings.capacities(place, initsize, size), self.fillings, place, initsize, size
-            )
+            found = self.known[sizes] = Alone(self.fillings, place, initsize, size)
         return found
+
+    # Checks ask these about every queue with depth events. Usually plain arithmetic, for all queues at once, decides.
+    def size_holds(self, place: int, messages: int) -> bool:
+        """Return whether SIZE holds this number of messages of the queue at this place alone."""
+        # With offloaded data, the structure never holds less.
+        return messages <= self._without_rules[place] or messages <= self.alone(place).in_size
+
+    def is_over_action(self, place: int, messages: int) -> bool:
+        """Return whether INITSIZE exceeds the action level with this number of messages of the queue at this place alone."""
+        most = self._at_action[place]
+        return messages > (self.alone(place).at_action if most is None else most)
+
+    @cached_property
+    def _without_rules(self) -> tuple[int, ...]:
+        return self.fillings.without_rules(self.load.bundles_in_size)
+
+    @cached_property
+    def _at_action(self) -> tuple[int | None, ...]:
+        return self.fillings.at_usage(self.load.bundles_in_initsize)
 
     @cached_property
     def fillings(self) -> FillingsAlone:

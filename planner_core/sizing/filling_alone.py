@@ -85,31 +85,41 @@ class FillingsAlone:
             [rule.size_bytes for rule in self.rules if rule.is_on and rule.threshold < below], default=None
         )
 
-    def capacities(self, place: int, initsize: Fraction, size: Fraction) -> tuple[int, int]:
-        """Return how many messages of the queue at this place INITSIZE holds at the usage, and SIZE without rules.
+    def at_usage(self, bundles: Fraction) -> tuple[int | None, ...]:
+        """Return how many messages of each queue alone a structure of this many bundles holds at the usage.
 
-        Args:
-            place: The place of the queue.
-            initsize: INITSIZE in bundles.
-            size: SIZE in bundles.
+        None for a queue that meets a rule before: its filling must be simulated.
         """
         total, cost = self._elements
-        most = at_usage = cost * self.units.elements[place]
-        beyond = self.units.beyond[place]
-        # Where a rule offloads messages of the queue, even above the usage, `fill` counts elements for the assumed shape of
-        # message sizes from the beginning. The first figure must agree with it.
-        if beyond and self.has_messages_over(self._smallest, place):
-            at_usage -= cost * beyond
+        up, down = self.usage_percent * bundles.numerator * total, _FULL * bundles.denominator
+        early, any_rule = (
+            [size is not None and over >= size for over in self.over]
+            for size in (self._early, self._smallest)
+        )
+        # Where a rule above the usage offloads messages of the queue, `fill` counts elements for the assumed shape of
+        # message sizes from the beginning. This figure must agree with it.
+        found = [
+            None
+            if early[largest]
+            else cost * (elements - beyond if beyond and any_rule[largest] else elements)
+            for largest, elements, beyond in zip(
+                self.largest, self.units.elements, self.units.beyond, strict=True
+            )
+        ]
         # A message takes the one entry of a bundle, and its elements may be more than those of a bundle.
-        at_usage, most = max(at_usage, total), max(most, total)
-        without_rules = size.numerator * total // (size.denominator * most)
-        # Plain arithmetic is right up to the first rule that this queue meets; from there on a filling must be
-        # simulated.
-        if self.has_messages_over(self._early, place):
-            return self.moments(place)[0].messages(initsize), without_rules
-        return (
-            self.usage_percent * initsize.numerator * total // (_FULL * initsize.denominator * at_usage),
-            without_rules,
+        return tuple(
+            [None if used is None else up // (down * (used if used > total else total)) for used in found]
+        )
+
+    def without_rules(self, bundles: Fraction) -> tuple[int, ...]:
+        """Return how many messages of each queue alone a structure of this many bundles holds without rules."""
+        total, cost = self._elements
+        up, down = bundles.numerator * total, bundles.denominator
+        return tuple(
+            [
+                up // (down * (used if used > total else total))
+                for used in map(cost.__mul__, self.units.elements)
+            ]
         )
 
     @cached_property
@@ -162,17 +172,39 @@ class FillingsAlone:
         # Without active rules the bound on elements holds for any shape of message sizes.
         beyond = 0 if acts else self.units.beyond[place]
         two = model_constant("offloaded_message_elements")
-        total, cost = self._elements
-        q, share, elements, rate, held = 1, 0, 0, 0, -1
+        _, cost = self._elements
+        # The elements of one message, by the number of bands whose data stays in the CF.
+        rates, rate = [], (beyond + two * self.units.scale) * cost
+        for count, its_elements, _ in bands:
+            rates.append(rate)
+            rate += (its_elements - two * count) * cost
+        return self._while_elements_lead(stages, rates) or self._of_both_pools(stages, rates)
+
+    def _while_elements_lead(
+        self, stages: Sequence[Stage], rates: Sequence[int]
+    ) -> tuple[MessagesPerBundle, MessagesPerBundle] | None:
+        """Return the moments if elements reach each usage before entries do, as with most sizes; otherwise None."""
+        total, _ = self._elements
+        q, share, before = 1, 0, 0
         reached: dict[int, MessagesPerBundle] = {}
-        for goal, its_held in stages:
-            if its_held != held:
-                held, rate = its_held, beyond
-                for _, its_elements, _ in bands[:held]:
-                    rate += its_elements
-                for count, _, _ in bands[held:]:
-                    rate += two * count
-                rate *= cost
+        for goal, held in stages:
+            rate = rates[held]
+            share, q = share * rate + (goal - before) * total * q, q * rate
+            # Entries would have more than this usage.
+            if share > goal * q:
+                return None
+            reached[goal] = MessagesPerBundle(share, _FULL * q)
+            before = goal
+        return reached[self.usage_percent], reached[_FULL]
+
+    def _of_both_pools(
+        self, stages: Sequence[Stage], rates: Sequence[int]
+    ) -> tuple[MessagesPerBundle, MessagesPerBundle]:
+        total, _ = self._elements
+        q, share, elements = 1, 0, 0
+        reached: dict[int, MessagesPerBundle] = {}
+        for goal, held in stages:
+            rate = rates[held]
             # The room in entries, or in elements if they reach the usage first, in parts of 100 q.
             room, its_rate = goal * q - _FULL * share, 1
             left = total * goal * q - _FULL * elements

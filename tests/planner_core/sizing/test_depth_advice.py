@@ -514,7 +514,7 @@ def test_capacity_of_one_queue_alone_agrees_with_the_fill_model(document: Json, 
         advice, load = structure.depth_events, structure.load
         assert advice is not None
         assert load is not None
-        for each, queue in zip(advice.queues, structure.queues, strict=True):
+        for place, (each, queue) in enumerate(zip(advice.queues, structure.queues, strict=True)):
             one = demand_of(
                 [QueueDemand(1, queue.message_bytes)],
                 edges=band_edges([rule.size_bytes for rule in load.rules]),
@@ -533,9 +533,10 @@ def test_capacity_of_one_queue_alone_agrees_with_the_fill_model(document: Json, 
             assert alone.at_action == filled.messages_at(level, bundles)
             assert alone.in_initsize == filled.capacity(bundles)
             assert alone.in_size == filled.capacity(load.bundles_in_size)
-            assert alone.without_rules <= alone.in_size
-            for messages in (alone.without_rules, alone.in_size, alone.in_size + 1):
-                assert alone.size_holds(messages) == (messages <= alone.in_size)
+            for messages in (0, alone.in_size // 2, alone.in_size, alone.in_size + 1):
+                assert advice.advisor.size_holds(place, messages) == (messages <= alone.in_size)
+            for messages in (alone.at_action, alone.at_action + 1):
+                assert advice.advisor.is_over_action(place, messages) == (messages > alone.at_action)
 
 
 _switch = st.sampled_from(["ENABLED", "DISABLED", None])
