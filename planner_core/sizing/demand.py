@@ -15,12 +15,14 @@ reported as one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import chain
 from operator import mul
+from struct import Struct
 from typing import NamedTuple
 
 from planner_core.document.size_distribution import SCALE, SizeDistribution
@@ -30,6 +32,10 @@ from planner_core.sizing.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div
 
 SECONDS_PER_MINUTE = 60
+_PARTS_OF_BAND = 3
+"""Messages, elements and pages."""
+_PART_BYTES, _PART_LIMIT = 16, 2**64
+"""The bytes of a number in a packed integer, and the limit below which a number and a count have a product of that length."""
 _NO_MESSAGES = -2
 """The limit without any such messages; -1 is that of messages of 0 bytes."""
 _PERCENT = 100
@@ -258,32 +264,49 @@ class Units:
 
     def demand(self, counts: Sequence[int]) -> Demand:
         """Return the demand of these numbers of messages on the queues; it equals that of `demand_of`."""
-        # Sums over columns: a loop over the bands of each queue takes four times as long.
-        sums = [[sum(map(mul, counts, column)) for column in band] for band in self._columns]
-        beyond = sum(map(mul, counts, self.beyond))
+        total = sum(counts)
+        *bands, (beyond, *_) = self._sums(counts) if total < _PART_LIMIT else self._long_sums(counts)
         return Demand(
-            messages=sum(counts),
-            elements=ceil_div(sum([elements for _, elements, _ in sums]) + beyond, self.scale),
-            bands=tuple([Band(over, *band) for over, band in zip((-1, *self.edges), sums, strict=True)]),
+            messages=total,
+            elements=ceil_div(sum([elements for _, elements, _ in bands]) + beyond, self.scale),
+            bands=tuple([Band(over, *band) for over, band in zip((-1, *self.edges), bands, strict=True)]),
             scale=self.scale,
             taken=tuple(map(mul, counts, self.elements)),
             mean_elements=self._mean_elements,
             beyond=beyond,
         )
 
+    def _sums(self, counts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield messages, elements and pages of a backlog in each band, and then the elements that the bands lack."""
+        # One sum of long integers takes a fifth of the time of a sum for each number.
+        packed = sum(map(mul, counts, self._packed))
+        whole = packed.to_bytes(_PART_BYTES * _PARTS_OF_BAND * (len(self.edges) + 2), "little")
+        parts = [
+            int.from_bytes(whole[at : at + _PART_BYTES], "little") for at in range(0, len(whole), _PART_BYTES)
+        ]
+        return zip(*[iter(parts)] * _PARTS_OF_BAND, strict=True)
+
+    def _long_sums(self, counts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield the same for any number of messages."""
+        for band in range(len(self.edges) + 1):
+            messages, elements, pages = (
+                sum([count * bands[band][part] for count, bands in zip(counts, self.bands, strict=True)])
+                for part in range(_PARTS_OF_BAND)
+            )
+            yield messages, elements, pages
+        yield sum(map(mul, counts, self.beyond)), 0, 0
+
     @cached_property
-    def _columns(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """Return messages, elements and pages of all queues, for each band; a column of zeros is empty, and adds nothing."""
+    def _packed(self) -> tuple[int, ...]:
+        """Return the numbers of each queue, which are below 2**64, packed into one integer with 16 bytes for each.
+
+        The sum of products with counts has the sums of all numbers, as long as the sum of the counts is below 2**64.
+        """
+        pack = Struct("<" + "Q8x" * _PARTS_OF_BAND * (len(self.edges) + 2)).pack
         return tuple(
             [
-                tuple(
-                    [
-                        column if any(column) else ()
-                        for part in range(3)
-                        for column in (tuple([bands[number][part] for bands in self.bands]),)
-                    ]
-                )
-                for number in range(len(self.edges) + 1)
+                int.from_bytes(pack(*chain.from_iterable(bands), beyond, 0, 0), "little")
+                for bands, beyond in zip(self.bands, self.beyond, strict=True)
             ]
         )
 

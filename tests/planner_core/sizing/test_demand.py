@@ -253,7 +253,11 @@ def test_share_of_a_band_equals_that_of_the_assumed_distribution(sizes: SizeDist
 
 @given(
     st.lists(
-        st.builds(QueueDemand, st.integers(0, 10**7), st.one_of(st.integers(0, 90_000), distributions())),
+        st.builds(
+            QueueDemand,
+            st.integers(0, 10**7) | st.integers(0, 10**30),
+            st.one_of(st.integers(0, 90_000), distributions()),
+        ),
         max_size=5,
     ),
     st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3),
