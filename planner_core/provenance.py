@@ -90,6 +90,7 @@ class Assumption(Answer):
 
 
 _MOST_DECIMALS = 12
+_MOST_PARTS = 10**_MOST_DECIMALS
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 Number = int | Fraction | str
 
@@ -101,16 +102,12 @@ def plain_number(value: Number) -> int | str:
     numerator, denominator = value.as_integer_ratio()
     if denominator == 1:
         return numerator
-    # Only denominators of twos and fives have a finite decimal.
-    twos = (denominator & -denominator).bit_length() - 1
-    rest, fives = denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    digits = max(twos, fives)
-    if rest != 1 or digits > _MOST_DECIMALS:
+    # Only the divisors of a power of ten have a finite decimal.
+    if _MOST_PARTS % denominator:
         return f"{numerator}/{denominator}"
-    scaled = str(abs(numerator) * 10**digits // denominator).rjust(digits + 1, "0")
-    return f"{'-' if numerator < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"
+    scaled = str(abs(numerator) * (_MOST_PARTS // denominator)).rjust(_MOST_DECIMALS + 1, "0")
+    whole, decimals = scaled[:-_MOST_DECIMALS], scaled[-_MOST_DECIMALS:].rstrip("0")
+    return f"{'-' if numerator < 0 else ''}{whole}.{decimals}"
 
 
 ExactNumber = Annotated[

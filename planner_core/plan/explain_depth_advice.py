@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from planner_core import tables
@@ -55,6 +55,12 @@ def explain_depth_events(
     yield from explainer.all_queues_at_once()
     if depths:
         yield from explainer.each_queue()
+
+
+# Most queues of a structure have the same formulas.
+@lru_cache(maxsize=64)
+def _names_in(formulas: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(formulas))
 
 
 class _Explainer:
@@ -242,8 +248,10 @@ class _Explainer:
         # Explanations of the largest plan took 84 MB (docs/decisions/0019): the filling is explained once, with the first
         # figure, and unused inputs and the sources of inputs are left out.
         phases = self.phases(self.advisor.units.one(place), offload=True)
-        used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
-        inputs = [replace(each, source=None) for each in phases.inputs if each.name in used]
+        used = _names_in(" ".join([step.formula for step in phases.steps]))
+        inputs = [
+            Input(each.name, each.value, each.unit, each.basis) for each in phases.inputs if each.name in used
+        ]
         action, full = self.share(phases, self.advice.action_percent), phases.names[-1]
         known = {step.name: step.value for step in phases.steps}
         shares = {name: self.bare(name, known[name], "backlogs") for name in (action, full)}

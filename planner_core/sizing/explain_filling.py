@@ -126,8 +126,7 @@ def phases_of(
             phase,
             pools,
             goal=goal,
-            elements=rates[0],
-            messages=demand.messages,
+            arriving=(demand.messages * demand.scale, elements + beyond, demand.scale),
             used=used,
             share=share,
         )
@@ -143,27 +142,38 @@ def _add_phase(
     pools: tuple[Pool, ...],
     *,
     goal: int,
-    elements: Fraction,
-    messages: int,
+    arriving: tuple[int, int, int],
     used: list[Fraction],
     share: Fraction,
 ) -> Fraction:
-    """Add the steps of one phase, update `used`, and return the new share."""
+    """Add the steps of one phase, update `used`, and return the new share.
+
+    `arriving` has the entries and elements of the whole backlog in this phase, and the scale by which both are multiplied.
+    """
     before = f"share_{phase - 1}" if phase > 1 else "0"
-    parts, rates, runs = [], [], []
+    entries, elements, scale = arriving
+    parts, rates, least = [], [], (0, 1)
+    # Integers between the steps: an answer about a large plan has thousands of phases, and fractions would be reduced each
+    # time.
     for number, pool in enumerate(pools, start=1):
-        rate = pool.entry_cost * messages + pool.element_cost * elements
+        entry_cost, element_cost, total = pool.whole
+        rate = Fraction(entry_cost * entries + element_cost * elements, pool.common * scale)
         formula = f"entry_cost_{number} * messages + element_cost_{number} * elements_in_phase_{phase}"
         steps.append(Step(f"rate_{number}_{phase}", formula, rate))
         rates.append(rate)
         used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
         parts.append(f"(percent_{phase} / 100 * pool_{number} - {used_before}) / rate_{number}_{phase}")
-        runs.append((goal * pool.total / _FULL - used[number - 1]) / rate)
-    now = share + max(Fraction(0), min(runs))
+        part, of = used[number - 1].as_integer_ratio()
+        room = (goal * total * of - _FULL * pool.common * part) * rate.denominator
+        per = _FULL * pool.common * of * rate.numerator
+        if number == 1 or room * least[1] < least[0] * per:
+            least = room, per
+    run = Fraction(*least) if least[0] > 0 else Fraction(0)
+    now = share + run
     smallest = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
     steps.append(Step(f"share_{phase}", f"{before} + max(0, {smallest})", now))
     for number, rate in enumerate(rates, start=1):
-        used[number - 1] += (now - share) * rate
+        used[number - 1] += run * rate
         used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
         formula = f"{used_before} + (share_{phase} - {before}) * rate_{number}_{phase}"
         steps.append(Step(f"used_{number}_{phase}", formula, used[number - 1]))

@@ -32,19 +32,21 @@ _FULL = 100
 class Pool:
     """A resource that can run out: the amount that an entry and an element use of it, and the amount in a bundle.
 
-    `whole` has the same three amounts as integers over a common denominator, for the inner loop.
+    `whole` has the same three amounts as integers over the denominator `common`, for the inner loop.
     """
 
     entry_cost: Fraction
     element_cost: Fraction
     total: Fraction
     whole: tuple[int, int, int] = field(init=False)
+    common: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Convert the three amounts to a common denominator."""
         common = lcm(self.entry_cost.denominator, self.element_cost.denominator, self.total.denominator)
         scaled = (int(self.entry_cost * common), int(self.element_cost * common), int(self.total * common))
         object.__setattr__(self, "whole", scaled)
+        object.__setattr__(self, "common", common)
 
 
 @lru_cache(maxsize=64)
