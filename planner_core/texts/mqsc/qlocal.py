@@ -6,7 +6,6 @@ defaults: IBM MQ, DEFINE QLOCAL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -53,32 +52,49 @@ QLOCAL: Final = (
 _KEYWORDS: Final = tuple(each.keyword for each in QLOCAL)
 _values = attrgetter(*(each.keys[0] for each in QLOCAL))
 """A function that reads the values of all attributes of a queue."""
-# Most queues of a plan state the same values for most attributes.
-_attribute = lru_cache(maxsize=1000)(mqsc_attribute)
+_OWN = range(_KEYWORDS.index("BOQNAME"), _KEYWORDS.index("MAXDEPTH") + 1)
+"""The places of the attributes that usually differ from queue to queue."""
+_MAXMSGL, _DEFSOPT = _KEYWORDS.index("MAXMSGL"), _KEYWORDS.index("DEFSOPT")
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 
 def is_defined_alike(one: Queue, other: Queue) -> bool:
-    """Return True only if `planned_queue` yields the same lines for both queues, without writing them."""
+    """Return True only if `planned_queue` returns the same lines for both queues, without writing them."""
     return _values(one) == _values(other) and (
         one.max_message_length is not None or _largest(one) == _largest(other)
     )
 
 
-def planned_queue(queue: Queue) -> Iterator[str]:
-    """Yield the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
-    for keyword, value in zip(_KEYWORDS, _values(queue), strict=True):
-        # Checked first: a plan can have 32,000 queues, and most of them state two or three attributes.
+def planned_queue(queue: Queue) -> tuple[str, ...]:
+    """Return the attributes that DEFINE states for a queue of a plan, as the lines of the command."""
+    values = _values(queue)
+    # With the default, the largest planned messages could not be put.
+    if queue.max_message_length is None and (largest := _largest(queue)) > limit("default_maxmsgl_bytes"):
+        values = (*values[:_MAXMSGL], largest, *values[_MAXMSGL + 1 :])
+    return (
+        *_usual_lines(0, values[: _OWN.start]),
+        *_lines(_OWN.start, values[_OWN.start : _OWN.stop]),
+        *_usual_lines(_OWN.stop, values[_OWN.stop :]),
+    )
+
+
+def _lines(first: int, values: tuple[object, ...]) -> tuple[str, ...]:
+    """Return the lines of the attributes from the place `first` on, which have these values."""
+    found = []
+    for keyword, value in zip(_KEYWORDS[first:], values, strict=False):
         if value is None:
-            # With the default, the largest planned messages could not be put.
-            if keyword == "MAXMSGL" and (largest := _largest(queue)) > limit("default_maxmsgl_bytes"):
-                yield mqsc_attribute(keyword, largest)
-        elif keyword == "SHARE":
-            default = "SHARED" if queue.share else "EXCL"
-            share = "SHARE" if queue.share else "NOSHARE"
-            yield f"{share} DEFSOPT({queue.default_share_option or default})"
+            continue
+        if keyword == "SHARE":
+            default_share_option = values[_DEFSOPT - first] or ("SHARED" if value else "EXCL")
+            found.append(f"{'SHARE' if value else 'NOSHARE'} DEFSOPT({default_share_option})")
         elif keyword != "DEFSOPT":  # it is in the line of SHARE
-            yield _attribute(keyword, ("NO", "YES")[value] if isinstance(value, bool) else value)
+            found.append(mqsc_attribute(keyword, ("NO", "YES")[value] if isinstance(value, bool) else value))
+    return tuple(found)
+
+
+# A plan can have 32,000 queues, and most of them state the same values for these attributes. Each place has values of one
+# type, so that 1 and True are never confused.
+_usual_lines = lru_cache(maxsize=1000)(_lines)
 
 
 def _largest(queue: Queue) -> int:
