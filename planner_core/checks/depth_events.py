@@ -134,7 +134,7 @@ class _QueueFindings(Generic[C]):
     ) -> Iterator[Finding]:
         """Yield one finding on the matching queues: it points to the first queue and names the others."""
         # One finding for hundreds of queues that are alike, because a finding for each would bury all others.
-        found = [case for case in self.cases if wrong(case)]
+        found = list(filter(wrong, self.cases))
         if not found:
             return
         first, others = found[0], [case.queue.name for case in found[1:]]

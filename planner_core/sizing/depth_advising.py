@@ -388,12 +388,21 @@ class QueueAdvisor:
     def size_holds(self, place: int, messages: int) -> bool:
         """Return whether SIZE holds this number of messages of the queue at this place alone."""
         # With offloaded data, the structure never holds less.
-        return messages <= self._without_rules[place] or messages <= self.alone(place).in_size
+        if messages <= self._without_rules[place]:
+            return True
+        most = self._in_size.get(place)
+        if most is None:
+            most = self._in_size[place] = self.alone(place).in_size
+        return messages <= most
 
     def is_over_action(self, place: int, messages: int) -> bool:
         """Return whether INITSIZE exceeds the action level with this number of messages of the queue at this place alone."""
         most = self._at_action[place]
         return messages > (self.alone(place).at_action if most is None else most)
+
+    @cached_property
+    def _in_size(self) -> dict[int, int]:
+        return {}
 
     @cached_property
     def _without_rules(self) -> tuple[int, ...]:

@@ -185,17 +185,18 @@ class FillingsAlone:
     ) -> tuple[MessagesPerBundle, MessagesPerBundle] | None:
         """Return the moments if elements reach each usage before entries do, as with most sizes; otherwise None."""
         total, _ = self._elements
-        q, share, before = 1, 0, 0
-        reached: dict[int, MessagesPerBundle] = {}
+        q, share, before, at_usage = 1, 0, 0, None
         for goal, held in stages:
             rate = rates[held]
             share, q = share * rate + (goal - before) * total * q, q * rate
             # Entries would have more than this usage.
             if share > goal * q:
                 return None
-            reached[goal] = MessagesPerBundle(share, _FULL * q)
+            if goal == self.usage_percent:
+                at_usage = MessagesPerBundle(share, _FULL * q)
             before = goal
-        return reached[self.usage_percent], reached[_FULL]
+        full = MessagesPerBundle(share, _FULL * q)
+        return at_usage or full, full
 
     def _of_both_pools(
         self, stages: Sequence[Stage], rates: Sequence[int]
