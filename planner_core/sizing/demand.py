@@ -238,26 +238,24 @@ class Units:
         two = model_constant("offloaded_message_elements")
         found: list[tuple[tuple[int, int, int], ...]] = []
         lacking: list[int] = []
+        needed: list[int] = []
         for each in sizes:
-            beyond = 0
             if isinstance(each, int):
-                elements = elements_for(each, header_bytes=header_bytes)
-                pages = ceil_div(each + page_header_bytes, page_bytes)
-                bands = [(0, 0, 0)] * (len(edges) + 1)
                 band = bisect_left(edges, each)
-                bands[band] = (scale, (two if band == len(edges) else elements) * scale, pages * scale)
+                held = two if band == len(edges) else elements_for(each, header_bytes=header_bytes)
+                pages = ceil_div(each + page_header_bytes, page_bytes)
+                bands, beyond, elements = [_EMPTY] * (len(edges) + 1), 0, held * scale
+                bands[band] = (scale, elements, pages * scale)
             else:
-                bands, beyond, _ = scaled_shares(each, limits)
+                bands, beyond, elements = scaled_shares(each, limits)
             found.append(tuple(bands))
             lacking.append(beyond)
+            needed.append(elements)
         return cls(
             edges,
             scale,
             tuple(found),
-            tuple(
-                sum([elements for _, elements, _ in bands]) + beyond
-                for bands, beyond in zip(found, lacking, strict=True)
-            ),
+            tuple(needed),
             tuple(lacking),
             tuple(place for place, each in enumerate(sizes) if not isinstance(each, int)),
         )
