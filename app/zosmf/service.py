@@ -167,6 +167,12 @@ def chosen_policy(server: PolicyServer, names: PolicyNames, policy: str | None) 
     Raises:
         PolicyNotFound: The server has no such policy, or does not report the active one.
     """
+    if not names.names:
+        message = (
+            f"Connection {server.name}: the server has no policies. Check that the connection leads to the sysplex you mean, and "
+            "that its user may read policies."
+        )
+        raise PolicyNotFound(message)
     chosen = policy or names.active or server.connection.policy
     if chosen is None:
         message = (

@@ -498,6 +498,17 @@ def test_server_that_does_not_report_the_active_policy_needs_its_name(
     assert (code, "does not report which policy is active" in out) == (0, True)
 
 
+@pytest.mark.parametrize("named", [(), ("--policy", "CFRM01")])
+def test_server_without_policies_is_reported_as_such(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, named: tuple[str, ...]
+) -> None:
+    stand_in.policies.clear()
+    stand_in.reports_active = False
+    code, _, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1", *named)
+    assert (code, "the server has no policies." in err) == (2, True)
+    assert ": ." not in err
+
+
 def test_policy_of_the_connection_is_read_only_if_the_server_does_not_report_the_active_one(
     stand_in: ZosmfStandIn, plan: str, declare: Declare, capsys: Capture
 ) -> None:
