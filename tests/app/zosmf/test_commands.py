@@ -75,6 +75,7 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     assert code == 1
     assert "  STRUCTURE SQ03MYDATA: SIZE(2702336) -> SIZE(4000000)\n" in out
     assert "  STRUCTURE DSNDB0G_LOCK1: removed\n" in out
+    assert json.loads(run(capsys, *DRIFT, "--json")[1])["is_verified"] is False
     # The plan repairs what belongs to it.
     code, out, _ = run(capsys, *PLAN)
     assert (code, out) == (0, "STRUCTURE SQ03MYDATA: SIZE(4000000) -> SIZE(2702336)\n")
