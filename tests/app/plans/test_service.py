@@ -480,7 +480,7 @@ def test_document_stored_in_another_notation_is_compared_by_its_values(session: 
     first = service.save_plan(session, "SQ03", plan()).version
     assert '"size_factor":1.5' in first.document_json
     row = session.scalars(select(PlanVersion)).one()
-    row.document = first.document_json.replace('"size_factor":1.5', '"size_factor": "1.50"')
+    row.document = first.document_json.replace('"size_factor":1.5', '"size_factor": 1.50')
     session.flush()
-    saved = plan() if again == "identical" else plan(size_factor="1.6")
+    saved = plan() if again == "identical" else plan(size_factor=1.6)
     assert service.save_plan(session, "SQ03", saved, if_match="*").status == again
