@@ -366,7 +366,7 @@ def save_plan(
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
-    """Delete a plan; it can be restored for a limited time.
+    """Delete a plan; it can be restored for CFPLAN_DELETED_DAYS days.
 
     Raises:
         PlanNotFound: There is no plan with this name.
