@@ -24,7 +24,8 @@ from app.clusters import description as cluster_description
 from app.collecting import api as collecting
 from app.connections import api as connections
 from app.data_folder import in_use
-from app.database.engine import Database, database_of, is_damaged
+from app.database.damage import Damage, is_damaged
+from app.database.engine import Database, database_of
 from app.database.limits import OF_BACKGROUND, OF_REQUESTS
 from app.database.session import write_turns
 from app.dds import api as dds
@@ -43,6 +44,7 @@ from app.jobs.leader import Leader
 from app.jobs.watcher import Watcher
 from app.monitoring import api as monitoring
 from app.monitoring.observed import ObservedRequests, RouteOfRequest
+from app.monitoring.workers import shared_folder
 from app.nightly import api as night
 from app.nightly.schedule import Schedule
 from app.notices import api as notices
@@ -102,7 +104,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     with monitoring.joined(), in_use(app.state.settings.data_dir, creates=True):
         # The folder is in use until the last request, so that no restore replaces the data of a running service.
         # With connections of its own, because the statements of a migration may take longer than any other may.
-        patient = database_of(app.state.settings)
+        patient = database_of(app.state.settings, damage=app.state.database.damage)
         await run_in_threadpool(_prepare, patient, app.state.settings)
         for database in (app.state.database, app.state.background_database):
             database.is_prepared_by(patient)
@@ -161,9 +163,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
-    app.state.database = database_of(settings, waits=OF_REQUESTS)
+    damage = Damage(shared_folder)
+    app.state.database = database_of(settings, waits=OF_REQUESTS, damage=damage)
     app.state.write_turns = write_turns()
-    app.state.background_database = database_of(settings, waits=OF_BACKGROUND)
+    app.state.background_database = database_of(settings, waits=OF_BACKGROUND, damage=damage)
     app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.oidc_provider = _oidc_provider(settings)
     app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)

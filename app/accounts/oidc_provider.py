@@ -49,6 +49,8 @@ from app.settings import Settings, is_secure_address, secret_of
 
 TIMEOUT: Final = httpx.Timeout(10, connect=5)
 """Seconds for each step of a request to the provider, such as waiting for the next part of the answer."""
+ANSWER_S: Final = 10
+"""Seconds after which a request is given up if the answer still arrives part by part."""
 KEPT_S: Final = 3600
 """Time after which addresses and keys of the provider are read again."""
 MOST_ANSWER_BYTES: Final = 2**20
@@ -59,6 +61,8 @@ ALGORITHMS: Final = frozenset(
 )
 """Accepted signatures: those that only the provider can make. HS256 uses the client's secret, and `none` nothing."""
 _KEY_TYPES: Final = frozenset({"RSA", "EC", "OKP"})
+_OF_THE_TRANSFER: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that no longer apply to the content of an answer that was read."""
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _MORE_ENDPOINTS: Final = ("userinfo_endpoint", "end_session_endpoint")
@@ -71,6 +75,35 @@ class _Metadata:
     values: Mapping[str, Any]
     keys: KeySet
     read_at: float
+
+
+class _BoundedClient(OAuth2Client):
+    """A client that reads no answer beyond a limit, whoever sends the request: Authlib reads tokens with no limit."""
+
+    def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
+        """Send a request, and return its answer, which is complete.
+
+        Raises:
+            ProviderFailed: The answer is too large, takes too long, or has an encoding without a bound.
+        """
+        address, begun = request.url.copy_with(query=None), time.monotonic()
+        answer = super().send(request, stream=True, **options)
+        try:
+            if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
+                raise ProviderFailed(log=f"{address} answers with an encoding that was not asked for")
+            found = bytearray()
+            for part in answer.iter_bytes():
+                found += part
+                if len(found) > MOST_ANSWER_BYTES:
+                    raise ProviderFailed(log=f"{address} answers with more than {MOST_ANSWER_BYTES} bytes")
+                if time.monotonic() > begun + ANSWER_S:
+                    raise ProviderFailed(
+                        log=f"the answer of {address} was not complete after {ANSWER_S} seconds"
+                    )
+        finally:
+            answer.close()
+        headers = [each for each in answer.headers.multi_items() if each[0] not in _OF_THE_TRANSFER]
+        return httpx.Response(answer.status_code, headers=headers, content=bytes(found), request=request)
 
 
 @dataclass(slots=True)
@@ -146,12 +179,13 @@ class Provider:
 
     def _client(self) -> OAuth2Client:
         secret = client_secret(self.settings)
-        return OAuth2Client(
+        return _BoundedClient(
             client_id=self.settings.oidc_client_id,
             client_secret=secret or None,
             token_endpoint_auth_method="client_secret_basic" if secret else "none",
             scope=self.settings.oidc_scopes,
             code_challenge_method="S256",
+            headers={"accept-encoding": encodings.ACCEPTED},
             timeout=TIMEOUT,
             transport=self.transport,
             verify=_certificates(),
@@ -291,25 +325,15 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _get(client: OAuth2Client, address: str, *, with_token: bool = False) -> bytes:
-    """Return the body of an answer of the provider, if it is not too large."""
+    """Return the body of an answer of the provider."""
     try:
-        with client.stream(
-            "GET",
-            address,
-            withhold_token=not with_token,
-            headers={"accept": "application/json", "accept-encoding": encodings.ACCEPTED},
-        ) as answer:
-            answer.raise_for_status()
-            if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
-                raise ProviderFailed(log=f"{address} answers with an encoding that was not asked for")
-            found = bytearray()
-            for part in answer.iter_bytes():
-                found += part
-                if len(found) > MOST_ANSWER_BYTES:
-                    raise ProviderFailed(log=f"{address} answers with more than {MOST_ANSWER_BYTES} bytes")
-            return bytes(found)
+        answer = client.request(
+            "GET", address, withhold_token=not with_token, headers={"accept": "application/json"}
+        )
+        content: bytes = answer.raise_for_status().content
     except (httpx.HTTPError, httpx.InvalidURL, AuthlibBaseError) as error:
         raise ProviderFailed(log=f"{address}: {type(error).__name__}: {error}") from None
+    return content
 
 
 def _json(body: bytes) -> dict[str, Any]:

@@ -366,8 +366,9 @@ def _store(member: Member, target: Path | None) -> Listed:
             if member.size_bytes + LEFT_FREE_BYTES > free:
                 message = (
                     f"The archive does not fit on the disk of {str(target.parent)!r}: {member.name[:LONGEST_NAME_BYTES]} has "
-                    f"{member.size_bytes} bytes and {free} are free. Existing data is kept until a restore is complete. Free "
-                    "some space and try again. Nothing was changed."
+                    f"{member.size_bytes} bytes, a restore leaves {LEFT_FREE_BYTES} bytes free, and {free} are free: at least "
+                    f"{member.size_bytes + LEFT_FREE_BYTES - free} more are needed. Existing data is kept until a restore is "
+                    "complete. Free some space and try again. Nothing was changed."
                 )
                 raise RestoreRefused(message)
             made = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

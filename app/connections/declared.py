@@ -245,6 +245,16 @@ def connection_named(settings: Settings, name: str) -> AnyConnection:
     return known[name]
 
 
+def verified_connections(settings: Settings) -> Mapping[str, bool]:
+    """Return whether each declared connection was used with a real system, by name; nothing if the file cannot be read."""
+    try:
+        return {
+            name: each.verified_against_a_real_system for name, each in read_connections(settings).items()
+        }
+    except ConnectionsInvalid:
+        return {}
+
+
 def zosmf_connection(settings: Settings, name: str) -> ZosmfConnection:
     """Return a connection to z/OSMF.
 

@@ -24,12 +24,13 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from app import logs
 from app.data_folder import FILE_MODE, FOLDER_MODE, in_use
 from app.database import copies
+from app.database.damage import Damage, is_damaged
 from app.database.full_disk import is_out_of_space
 from app.database.limits import (
     CONNECTIONS,
@@ -88,21 +89,12 @@ class DatabaseUnusable(PlannerError):
     problem = DATABASE_UNAVAILABLE
 
 
-DAMAGED = ("XX001", "XX002")
-"""SQLSTATEs of PostgreSQL: data_corrupted and index_corrupted."""
-
-
 def is_unusable(error: DBAPIError) -> bool:
     """Return whether the database itself failed: it does not answer, or its file is damaged or not SQLite.
 
     Errors that a statement causes, such as a violated constraint, are other subclasses of DatabaseError.
     """
     return isinstance(error, OperationalError) or type(error) is InterfaceError or is_damaged(error)
-
-
-def is_damaged(error: DBAPIError) -> bool:
-    """Return whether the database reports that its data is damaged: a file of SQLite, or pages of PostgreSQL."""
-    return type(error) is DatabaseError or getattr(error.orig, "sqlstate", None) in DAMAGED
 
 
 def database_url(given: str, *, data_dir: Path) -> URL:
@@ -168,6 +160,7 @@ class Database:
         waits: Waits = PATIENT,
         copies_kept: int = DEFAULT_COPIES_KEPT,
         reads_only: bool = False,
+        damage: Damage | None = None,
     ) -> None:
         """Store the arguments.
 
@@ -177,8 +170,10 @@ class Database:
             waits: How long transactions wait.
             copies_kept: Copies of an SQLite file made before a migration that are kept; 0 makes none.
             reads_only: Whether the database itself refuses every change through this object.
+            damage: What is remembered about damaged data, for several objects for the same database; None for its own.
         """
         self.url = url
+        self.damage = damage or Damage()
         self.reads_only = reads_only
         self.copies_kept = copies_kept
         self.is_sqlite = url.get_backend_name() == "sqlite"
@@ -255,16 +250,21 @@ class Database:
         """
         if self._outage.is_refused():
             raise DatabaseUnusable(NO_ANSWER)
-        self.prepare()
         engine = self._writing if writes else self.engine
-        with Session(engine, expire_on_commit=False) as session:
-            yield session
-            if writes:
-                session.flush()  # can take long for many rows, and may be interrupted
-                with COMMITTING.get()():
+        try:
+            self.prepare()
+            with Session(engine, expire_on_commit=False) as session:
+                yield session
+                if writes:
+                    session.flush()  # can take long for many rows, and may be interrupted
+                    with COMMITTING.get()():
+                        session.commit()
+                else:
                     session.commit()
-            else:
-                session.commit()
+        except DBAPIError as error:
+            if is_damaged(error):
+                self.damage.remember(error)
+            raise
 
     @contextmanager
     def connection(self, *, writes: bool) -> Iterator[Connection]:
@@ -410,7 +410,12 @@ def knows_revision(revision: str) -> bool:
 
 
 def database_of(
-    settings: Settings, *, migrates: bool | None = None, waits: Waits = PATIENT, reads_only: bool = False
+    settings: Settings,
+    *,
+    migrates: bool | None = None,
+    waits: Waits = PATIENT,
+    reads_only: bool = False,
+    damage: Damage | None = None,
 ) -> Database:
     """Return the database that the settings name, not opened yet."""
     return Database(
@@ -419,6 +424,7 @@ def database_of(
         waits=waits,
         copies_kept=settings.migration_copies,
         reads_only=reads_only,
+        damage=damage,
     )
 
 
@@ -448,7 +454,7 @@ def open_database(
             raise
         reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
         message = f"The database cannot be used: {reason}"
-        if database.is_sqlite and not isinstance(error, OperationalError):
+        if database.is_sqlite and is_damaged(error):
             message += (
                 f". {str(database.url.database)!r} is damaged or is not a database: restore it from a backup."
             )

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from app.database.damage import reading_compressed
+
 _MAGIC: Final = b"parts/2"
 """The end of a text with an index of this form; one with another end is read as a whole."""
 _END: Final = struct.Struct(">II")
@@ -33,7 +35,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class PartedText:
-    """A compressed text; `data` is stored as it is. Reading it raises zlib.error if it is damaged."""
+    """A compressed text; `data` is stored as it is. Reading it raises DatabaseError if it is damaged."""
 
     data: bytes
 
@@ -68,10 +70,15 @@ class PartedText:
     @cached_property
     def text(self) -> str:
         """The whole text."""
-        return zlib.decompress(self.data).decode()
+        with reading_compressed():
+            return zlib.decompress(self.data).decode()
 
     def part(self, name: str) -> str | None:
         """Return one part: empty if the text has none of this name; None if it was stored without parts."""
+        with reading_compressed():
+            return self._part(name)
+
+    def _part(self, name: str) -> str | None:
         index = self._index
         if index is None:
             return None

@@ -11,6 +11,7 @@ from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, Row
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import LargeBinary, TypeDecorator
 
+from app.database.damage import reading_compressed
 from app.database.parts import PartedText
 
 KEY: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -80,7 +81,10 @@ class CompressedText(TypeDecorator[str]):
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
         """Return the stored text, decompressed."""
-        return None if value is None else zlib.decompress(value).decode("utf-8")
+        if value is None:
+            return None
+        with reading_compressed():
+            return zlib.decompress(value).decode("utf-8")
 
 
 class CompressedParts(TypeDecorator[PartedText]):

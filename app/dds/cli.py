@@ -25,7 +25,7 @@ def _add_poll(polled: argparse.ArgumentParser) -> None:
 
 
 def _poll(arguments: argparse.Namespace) -> int:
-    from app.connections.declared import NOT_VERIFIED
+    from app.connections.command_line import warn_if_not_verified
     from app.connections.errors import ConnectionFailed
     from app.database.engine import open_database
     from app.dds import service
@@ -33,8 +33,7 @@ def _poll(arguments: argparse.Namespace) -> int:
 
     with open_database() as (database, settings):
         connection = service.dds_connection(settings, arguments.connection)
-        if not connection.verified_against_a_real_system:
-            write_lines([f"Connection {arguments.connection} is {NOT_VERIFIED}."])
+        warn_if_not_verified(arguments.connection, connection)
         while True:
             begun = time.monotonic()
             try:

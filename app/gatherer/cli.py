@@ -22,15 +22,14 @@ def _add_fetch(fetched: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> int:
-    from app.connections.declared import NOT_VERIFIED
+    from app.connections.command_line import warn_if_not_verified
     from app.connections.errors import ConnectionFailed
     from app.database.engine import open_database
     from app.gatherer import service
 
     with open_database() as (database, settings):
         connection = service.gatherer_connection(settings, arguments.connection)
-        if not connection.verified_against_a_real_system:
-            write_lines([f"Connection {arguments.connection} is {NOT_VERIFIED}."])
+        warn_if_not_verified(arguments.connection, connection)
         try:
             found = service.fetch(database, settings, arguments.connection, arguments.data_set)
         except ConnectionFailed as error:

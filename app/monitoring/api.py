@@ -40,11 +40,16 @@ class HealthAnswer(Answer):
     status: Annotated[
         Literal["ok", "degraded"],
         Field(
-            description="`degraded`: stored plans cannot be reached or nothing can be stored; everything else works."
+            description="`degraded`: stored plans cannot be reached, some stored data is damaged, or nothing can be stored; "
+            "everything else works."
         ),
     ]
     database: Annotated[
-        Literal["ok", "unavailable"], Field(description="Whether the database answers within two seconds.")
+        Literal["ok", "damaged", "unavailable"],
+        Field(
+            description="`unavailable`: the database does not answer within two seconds. `damaged`: it has reported damaged data "
+            "since the service was started."
+        ),
     ]
     storage: Annotated[
         Literal["ok", "full"],
@@ -95,9 +100,10 @@ async def healthz(request: Request) -> HealthAnswer:
     settings: Settings = request.app.state.settings
     answers = await ask(_has_answered, database, limiter=request.app.state.health_checks)
     is_full = database.is_full or has_no_space(settings.data_dir)
+    is_damaged = database.damage.is_found
     return HealthAnswer(
-        status="ok" if answers and not is_full else "degraded",
-        database="ok" if answers else "unavailable",
+        status="ok" if answers and not is_full and not is_damaged else "degraded",
+        database="unavailable" if not answers else "damaged" if is_damaged else "ok",
         storage="full" if is_full else "ok",
         version=CORE_VERSION,
         findings=[],
@@ -143,7 +149,7 @@ async def metrics(request: Request) -> Response:
     registry = CollectorRegistry()
     for collector in (Workers(folder),) if folder else (counted.metrics().registry, ThisProcess()):
         registry.register(collector)
-    registry.register(FactsCollector(facts))
+    registry.register(FactsCollector(facts, is_damaged=state.database.damage.is_found))
     if settings.metrics_structures:
         registry.register(CapacityCollector(capacity))
     body = await to_thread.run_sync(encode, registry)

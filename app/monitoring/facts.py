@@ -67,8 +67,9 @@ def read_facts(database: Database) -> Facts:
 class FactsCollector(Collector):
     """The facts as metrics. Without facts, because the database did not answer, only `cfplan_database_up` is 0."""
 
-    def __init__(self, facts: Facts | None) -> None:
+    def __init__(self, facts: Facts | None, *, is_damaged: bool) -> None:
         self._facts = facts
+        self._is_damaged = is_damaged
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
@@ -85,6 +86,11 @@ class FactsCollector(Collector):
             "cfplan_database_up",
             "Whether the database answered this scrape: 1 or 0.",
             value=float(self._facts is not None),
+        )
+        yield GaugeMetricFamily(
+            "cfplan_database_damaged",
+            "Whether the database has reported damaged data since the service was started: 1 or 0.",
+            value=float(self._is_damaged),
         )
         if self._facts is not None:
             yield from _metrics(self._facts)

@@ -5,7 +5,8 @@ Each step may be interrupted at any instant and repeated:
 1. The run is claimed: it belongs to this process until its heartbeat is stale. Only one run at a time can be claimed.
 2. The keeper takes the lock of this machine, so that no process of a killed keeper is still working at the same time.
 3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
-   there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all.
+   there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all. If a signal
+   ends it, it is started again.
 4. One transaction stores the result and ends the run.
 5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run completes it.
    Active policies are compared with what cfplan expects, for the connections that ask for it (`app.zosmf.nightly`).
@@ -50,6 +51,14 @@ HELD = (
     "run will try again."
 )
 NO_RESULT = "The nightly run ended without a result."
+MOST_STARTS = 3
+"""How often one attempt starts the job if a signal ends it, each time without a result. Most often, the machine has no memory
+left: other programs may need less of it soon, and reduced days are kept, so each start has less to do. A limit of our own.
+"""
+
+
+class JobKilled(StepFailed):
+    """A signal ended the job before it had a result; it can be started again."""
 
 
 class NightKeeper(Keeper):
@@ -100,14 +109,27 @@ class NightKeeper(Keeper):
         self._say(f"CFCC levels: {levels or 'none known'}")
         self._say(f"forecasts to score: {len(facts.past_forecasts)}")
         command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
-        if self._follow(command, held, what="The nightly run") is None:
-            raise StepFailed(NO_RESULT)
+        for start in range(1, MOST_STARTS + 1):
+            try:
+                if self._follow(command, held, what="The nightly run") is None:
+                    raise StepFailed(NO_RESULT)
+                break
+            except JobKilled as killed:
+                left = self._left_behind(folder)
+                if left is not None:
+                    return left
+                if start == MOST_STARTS:
+                    message = f"{killed} It was started {start} times."
+                    raise StepFailed(message) from None
+                self._say(f"{killed} Starting it again.")
+                self._beat()  # a service that is being stopped starts nothing
         return results.read_result(folder / RESULT)
 
     def _follow(self, command: list[str], held: Lock, *, what: str, stage: str = "") -> JsonObject | None:
         """Run a job to its end; return the last event with its result, or None if there is none.
 
         Raises:
+            JobKilled: A signal ended the job.
             StepFailed: The job failed.
         """
         said: str = ""
@@ -131,7 +153,8 @@ class NightKeeper(Keeper):
                 self._beat()
             code = self._ended(child, made)
         if code != 0:
-            raise StepFailed(said or how_it_ended(what, code, self._last_words))
+            failure = JobKilled if code < 0 and not said else StepFailed
+            raise failure(said or how_it_ended(what, code, self._last_words))
         return made
 
     def _ended(self, child: Child, made: JsonObject | None) -> int:

@@ -54,7 +54,7 @@ class DeletedPage(Page):
         tuple[tuple[DeletedPlan, str, str], ...],
         "Most recently deleted first, each with a new name if its own is in use, and the error in that name",
     ]
-    keep_days: Annotated[int, "Days until they are removed permanently"]
+    kept: Annotated[timedelta, "Time after which they are removed permanently"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _deleted_page(
             else (each, f"{each.name[:55]}-restored" if each.name in taken else "", "")
             for each in service.list_deleted(session)
         ),
-        keep_days=settings_of(request).deleted_days,
+        kept=timedelta(days=settings_of(request).deleted_days),
     )
     return render(request, "plans/deleted.html", page, status_code=status_code)
 

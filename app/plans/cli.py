@@ -45,7 +45,7 @@ def add_plans(plans: argparse.ArgumentParser) -> None:
     verb("show", "Show a saved plan, or one of its texts.", _add_show)
     verb("put", "Save a document (JSON or YAML) under a name.", _add_put)
     verb("acknowledge", "Acknowledge findings of a plan with a reason.", _add_acknowledge)
-    verb("delete", "Delete a plan; it can be restored for a limited time.", _add_delete)
+    verb("delete", "Delete a plan; it can be restored until the date that is printed.", _add_delete)
     verb("restore", "Restore the plan that was most recently deleted under a name.", _add_restore)
     verb("export", "Write each plan document to its own file, NAME.json.", _add_export)
     verb("import", "Save plan documents from files; either all are saved or none.", _add_import)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 from typing import Annotated
 
@@ -78,7 +79,7 @@ class ListPage(Page):
     plans: Annotated[ListView, "One page of plans"]
     has_deleted: Annotated[bool, "Whether a plan can be restored"]
     undo: Annotated[DeletedPlan | None, "The plan that was just deleted"]
-    keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
+    kept: Annotated[timedelta, "How long a deleted plan can be restored"]
     is_empty: Annotated[bool, "Whether nothing has been saved yet"]
 
 
@@ -182,7 +183,7 @@ def plans(request: Request, session: SessionDep) -> Response:
         plans=PLANS.view(found, asked),
         has_deleted=bool(deleted),
         undo=next((item for item in deleted if item.name == undone), None),
-        keep_days=settings_of(request).deleted_days,
+        kept=timedelta(days=settings_of(request).deleted_days),
         # A search without results is not a first visit, nor is a list whose plans have all been deleted but can be
         # restored.
         is_empty=found.total == 0 and not asked.search and not deleted,

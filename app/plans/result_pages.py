@@ -84,6 +84,7 @@ class PlanSizesPage(Page):
     clusters: Annotated[
         ClusterLoadView | None, "Load of clusters on the structures; None if the plan has no clusters"
     ]
+    kept_days: Annotated[int, "Days for which the plan can be restored after it is deleted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +203,7 @@ def _sizes(request: Request, session: Session, head: PlanHead) -> tuple[str, Pag
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
         clusters=clusters_shown(clusters, chosen=chosen) if clusters else None,
+        kept_days=request.app.state.settings.deleted_days,
     )
     return "plans/sizes.html", page
 

@@ -24,7 +24,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.engine import is_damaged, is_unusable
+from app.database.damage import is_damaged
+from app.database.engine import is_unusable
 from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
 from app.problem_types import (

@@ -9,9 +9,11 @@ from typing import Annotated
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from app.connections.declared import verified_connections
+from app.settings import Settings
 from app.zosmf import repository
 from app.zosmf.models import ApplyState
-from app.zosmf.service import Drift, list_drifts
+from app.zosmf.service import Drift, IsVerifiedNow, list_drifts
 from planner_core.findings import Finding
 from planner_core.wire import Answer
 
@@ -21,6 +23,7 @@ class AppliedSummary(Answer):
     """A policy that cfplan created, or tried to create."""
 
     connection: str
+    is_verified: IsVerifiedNow
     policy: str
     base: Annotated[str, Field(description="The policy from which it was made.")]
     plan: str
@@ -57,13 +60,15 @@ class DriftList(Answer):
     findings: tuple[Finding, ...] = ()
 
 
-def drift_list(session: Session, *, connection: str = "", limit: int) -> DriftList:
+def drift_list(session: Session, settings: Settings, *, connection: str = "", limit: int) -> DriftList:
     """Return the latest comparisons, and the policies that cfplan created."""
+    verified = verified_connections(settings)
     applied = tuple(
         AppliedSummary(
-            row.connection, row.policy, row.base, row.plan, row.version, ApplyState(row.state), row.changed_at, row.author
+            row.connection, verified.get(row.connection), row.policy, row.base, row.plan, row.version,
+            ApplyState(row.state), row.changed_at, row.author,
         )
         for row in repository.applied(session, limit=limit)
         if connection in ("", row.connection)
     )  # fmt: skip
-    return DriftList(list_drifts(session, connection=connection, limit=limit), applied)
+    return DriftList(list_drifts(session, verified, connection=connection, limit=limit), applied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from app.connections.models import LONGEST_NAME
 from app.database.session import SessionDep
@@ -18,6 +18,7 @@ MOST = 100
 
 @router.get("/policy-drifts", summary="List comparisons of active CFRM policies", responses=problems(422))
 def list_drifts(
+    request: Request,
     session: SessionDep,
     connection: Annotated[
         str, Query(max_length=LONGEST_NAME, description="Only those of this connection.", examples=["PLEX1"])
@@ -25,4 +26,4 @@ def list_drifts(
     limit: Annotated[int, Query(ge=1, le=MOST, description="Maximum number of comparisons.")] = 20,
 ) -> DriftList:
     """Return what changed by hand in active policies, and the policies that cfplan created, as stored."""
-    return drift_list(session, connection=connection, limit=limit)
+    return drift_list(session, request.app.state.settings, connection=connection, limit=limit)

@@ -104,13 +104,12 @@ def _add_drift(drifted: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def _server(name: str) -> Iterator[tuple[PolicyServer, Database, Settings]]:
-    from app.connections.declared import NOT_VERIFIED
+    from app.connections.command_line import warn_if_not_verified
     from app.database.engine import open_database
     from app.zosmf.service import server_of
 
     with open_database() as (database, settings), server_of(database, settings, name) as server:
-        if not server.connection.verified_against_a_real_system:
-            sys.stderr.write(f"Connection {name}: {NOT_VERIFIED}. Check every value before you rely on it.\n")
+        warn_if_not_verified(name, server.connection)
         yield server, database, settings
 
 

@@ -47,7 +47,7 @@ def show(request: Request, session: SessionDep) -> Response:
         pollers = states(session, request.app.state.settings)
     except ConnectionsInvalid as error:
         fault = str(error)
-    stored = drift_list(session, limit=_SHOWN)
+    stored = drift_list(session, request.app.state.settings, limit=_SHOWN)
     page = ConnectionsPage(
         title="Connections",
         section="nights",

@@ -16,11 +16,11 @@ ends without sending.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pydantic import Field
 from sqlalchemy.exc import IntegrityError
@@ -129,11 +129,21 @@ class ApplyResult(Answer):
         return self.state in (ApplyState.VERIFIED, ApplyState.ACTIVATED)
 
 
+IsVerifiedNow: TypeAlias = Annotated[
+    bool | None,
+    Field(
+        description="Whether the declaration of the connection states now that it was used with a real system; null if the "
+        "connection is no longer declared, or the file of connections cannot be read."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Drift(Answer):
     """A comparison of the active policy with what cfplan expects."""
 
     connection: str
+    is_verified: IsVerifiedNow
     compared_at: datetime
     outcome: Annotated[str, Field(json_schema_extra={"enum": [SAME, DRIFT, FAILED]})]
     policy: str | None
@@ -167,6 +177,12 @@ def chosen_policy(server: PolicyServer, names: PolicyNames, policy: str | None) 
     Raises:
         PolicyNotFound: The server has no such policy, or does not report the active one.
     """
+    if not names.names:
+        message = (
+            f"Connection {server.name}: the server has no policies. Check that the connection leads to the sysplex you mean, and "
+            "that its user may read policies."
+        )
+        raise PolicyNotFound(message)
     chosen = policy or names.active or server.connection.policy
     if chosen is None:
         message = (
@@ -905,10 +921,10 @@ def drift(
     try:
         chosen, sentence, differences = _compared(database, server, evaluate, plan_name, policy)
     except Exception as error:
-        store_drift(database, server.name, FAILED, None, str(error), ())
+        _store_drift(database, server, FAILED, None, str(error), ())
         raise
     outcome = DRIFT if differences else SAME
-    return store_drift(database, server.name, outcome, chosen, sentence, differences)
+    return _store_drift(database, server, outcome, chosen, sentence, differences)
 
 
 def _compared(
@@ -951,9 +967,9 @@ def _compared(
     return chosen, f"The policy {chosen} has {words} {expected}.", differences
 
 
-def store_drift(
+def _store_drift(
     database: Database,
-    connection: str,
+    server: PolicyServer,
     outcome: str,
     policy: str | None,
     sentence: str,
@@ -964,20 +980,30 @@ def store_drift(
     with database.session(writes=True) as session:
         session.add(
             PolicyDrift(
-                connection=connection, compared_at=now, outcome=outcome, policy=policy,
+                connection=server.name, compared_at=now, outcome=outcome, policy=policy,
                 sentence=sentence[:LONGEST_SENTENCE], differences=json.dumps(plain(differences)),
             )
         )  # fmt: skip
         details = {"policy": policy, "outcome": outcome, "differences": len(differences)}
-        record(session, Action.CONNECTION_DRIFT_COMPARED, AuditObject("connection", connection), details)
-    return Drift(connection, now, outcome, policy, sentence, differences)
+        record(session, Action.CONNECTION_DRIFT_COMPARED, AuditObject("connection", server.name), details)
+    is_verified = server.connection.verified_against_a_real_system
+    return Drift(server.name, is_verified, now, outcome, policy, sentence, differences)
 
 
-def list_drifts(session: Session, *, connection: str = "", limit: int) -> tuple[Drift, ...]:
-    """Return stored comparisons, newest first."""
+def list_drifts(
+    session: Session, verified: Mapping[str, bool], *, connection: str = "", limit: int
+) -> tuple[Drift, ...]:
+    """Return stored comparisons, newest first.
+
+    Args:
+        session: A session.
+        verified: Whether each declared connection was used with a real system, by name.
+        connection: Only comparisons of this connection; empty for all.
+        limit: Maximum number of comparisons.
+    """
     return tuple(
         Drift(
-            row.connection, row.compared_at, row.outcome, row.policy, row.sentence,
+            row.connection, verified.get(row.connection), row.compared_at, row.outcome, row.policy, row.sentence,
             tuple(parsed_text(StatementDifference, json.dumps(each)) for each in json.loads(row.differences)),
         )
         for row in repository.drifts(session, connection=connection, limit=limit)

@@ -20,5 +20,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the column."""
+    """Remove the column, and the state of applied policies that versions with the earlier schema do not know."""
+    # Both states mean that the activation was sent and that the policy may be active; `unconfirmed` came without a change
+    # of the schema.
+    op.execute("UPDATE applied_policies SET state = 'activating' WHERE state = 'unconfirmed'")
     op.drop_column("notice_baselines", "value")

@@ -53,7 +53,12 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, f
     fill(app)
     capacity = read_capacity(app.state.database, lead_time_days=60, most_structures=10)
     found = {}
-    for collector in (counted.registry, ThisProcess(), FactsCollector(facts), CapacityCollector(capacity)):
+    for collector in (
+        counted.registry,
+        ThisProcess(),
+        FactsCollector(facts, is_damaged=False),
+        CapacityCollector(capacity),
+    ):
         for family in collector.collect():
             labels = {name for sample in family.samples for name in sample.labels} - {"le"}
             found[family.name + SUFFIX.get(family.type, "")] = (family.type, frozenset(labels))

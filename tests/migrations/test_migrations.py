@@ -25,6 +25,7 @@ from app.database.engine import (
 )
 from app.database.types import Base
 from app.plans import repository, service
+from app.zosmf.models import AppliedPolicy
 from tests.app.fits.support import crossing_json, fit_json, forecast_json, store_night
 from tests.app.plans.support import plan
 
@@ -319,6 +320,26 @@ def test_figures_of_stored_results_are_filled_from_their_json(url: URL) -> None:
     database.downgrade("f6a2c8d4b1e9")
     database.upgrade()
     assert figures() == stored
+    database.close()
+
+
+def test_downgrade_maps_the_state_of_policies_that_earlier_versions_do_not_know(url: URL) -> None:
+    database = Database(url, migrates=True)
+    database.prepare()
+    states = ("activated", "unconfirmed", "verified")
+    with database.session(writes=True) as session:
+        for state in states:
+            session.add(
+                AppliedPolicy(
+                    connection="PLEX1", policy=state[:8].upper(), base="CFRM01", plan="P", version=1, state=state,
+                    body="{}", sent_at=utc_now(), changed_at=utc_now(), author="planner",
+                )
+            )  # fmt: skip
+    database.downgrade("c4f1a9d7e2b5")
+    with database.engine.connect() as connection:
+        found = connection.scalars(text("SELECT state FROM applied_policies ORDER BY id")).all()
+    assert found == ["activated", "activating", "verified"]
+    database.upgrade()
     database.close()
 
 

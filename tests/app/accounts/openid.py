@@ -6,7 +6,7 @@ import base64
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.serving import ANSWER_S, served
@@ -48,6 +48,10 @@ class OpenIdProvider:
     """Changes the answer of the token endpoint."""
     returned: Callable[[Json], Json] = unchanged
     """Changes the parameters with which the browser returns."""
+    endless_token: Callable[[], AsyncIterator[bytes]] | None = None
+    """Returns the body of the token endpoint, which never ends."""
+    token_encoding: str = ""
+    """The encoding that the answer of the token endpoint states."""
     userinfo: Callable[[Json], Json] = unchanged
     header: Json = field(default_factory=lambda: {"alg": "RS256"})
     key: RSAKey | ECKey = field(
@@ -115,6 +119,8 @@ class OpenIdProvider:
 
     async def _token(self, request: Request) -> Response:
         self.requests.append(request.url.path)
+        if self.endless_token is not None:
+            return StreamingResponse(self.endless_token(), media_type="application/json")
         form = await request.form()
         expected = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         if request.headers.get("authorization") != f"Basic {expected}":
@@ -145,7 +151,8 @@ class OpenIdProvider:
                     "access_token": "the-access-token", "token_type": "Bearer", "expires_in": 300,
                     "id_token": self.sign(self.token(claims)),
                 }
-            )
+            ),
+            headers={"content-encoding": self.token_encoding} if self.token_encoding else {},
         )  # fmt: skip
 
     async def _userinfo(self, request: Request) -> Response:

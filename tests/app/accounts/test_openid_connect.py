@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -641,6 +642,55 @@ def test_answer_of_the_provider_that_could_grow_without_bound_is_not_read(
     assert "an encoding that was not asked for" in caplog.text
     provider.encoding = ""
     assert browser.sign_in().status_code == 303
+
+
+def test_endless_answer_of_the_token_endpoint_is_given_up(
+    provider: OpenIdProvider, browser: Browser, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        yield b'{"access_token": "'
+        while True:
+            yield b"x" * 2**16
+            sent += 2**16
+            await asyncio.sleep(0)
+
+    provider.endless_token = endless
+    assert "does not answer as it should" in refused(browser, browser.sign_in(), 502)
+    assert "/token answers with more than 1048576 bytes" in caplog.text
+    # Beyond the limit, the provider could only fill the buffers of the sockets.
+    assert sent < 100 * 2**20
+    provider.endless_token = None
+    assert browser.sign_in().status_code == 303
+
+
+def test_token_that_arrives_too_slowly_is_given_up(
+    provider: OpenIdProvider,
+    browser: Browser,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def dripping() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.01)
+
+    back = browser.to_callback()
+    monkeypatch.setattr(oidc_provider, "ANSWER_S", 0.1)
+    provider.endless_token = dripping
+    assert "does not answer as it should" in refused(browser, browser.get(back), 502)
+    assert "was not complete after 0.1 seconds" in caplog.text
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br"])
+def test_token_that_could_grow_without_bound_is_not_read(
+    provider: OpenIdProvider, browser: Browser, encoding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.token_encoding = encoding
+    assert "does not answer as it should" in refused(browser, browser.sign_in(), 502)
+    assert "an encoding that was not asked for" in caplog.text
 
 
 @pytest.mark.parametrize("answer", [{}, {"id_token": 7}, {"id_token": "a.b"}, {"id_token": ""}])

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import random
+import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
@@ -265,8 +266,14 @@ def test_member_larger_than_the_free_space_is_refused(
 ) -> None:
     free = shutil.disk_usage(tmp_path)._replace(free=restoring.LEFT_FREE_BYTES + 500)
     monkeypatch.setattr("app.disk.shutil.disk_usage", lambda _: free)
-    with unchanged(place), pytest.raises(RestoreRefused, match="does not fit on the disk"):
+    with unchanged(place), pytest.raises(RestoreRefused, match="does not fit on the disk") as refused:
         restore_into(place, sqlite_archive)
+    figures = r"has (\d+) bytes, a restore leaves (\d+) bytes free, and (\d+) are free: at least (\d+) more"
+    found = re.search(figures, str(refused.value))
+    assert found is not None
+    member, left, free_bytes, missing = map(int, found.groups())
+    assert (left, free_bytes) == (restoring.LEFT_FREE_BYTES, free.free)
+    assert member + left - free_bytes == missing > 0
 
 
 def test_description_that_would_fill_the_memory_is_refused(

@@ -223,8 +223,9 @@ def test_command_says_that_the_connection_is_not_verified(run: Run, site: Site) 
     assert run(*FETCH, DATA_SET) == (
         0,
         [
-            "Connection SMF1 is not yet verified against a real system.",
             f"Upload 1 created with {len(RECORDS):,} bytes; the service reads it into the usage history.",
+            # Last, because `run` returns the lines of standard error after those of standard output.
+            "Connection SMF1: not yet verified against a real system. Check every value before you rely on it.",
         ],
     )
     site.declare(verified_against_a_real_system=True)
@@ -237,7 +238,7 @@ def test_command_says_that_the_connection_is_not_verified(run: Run, site: Site) 
 def test_command_reports_failures_by_its_exit_code(run: Run, site: Site) -> None:
     site.server.faults.append(Fault(status=503))
     code, said = run(*FETCH, DATA_SET)
-    assert (code, "status 503" in said[1]) == (1, True)
+    assert (code, "status 503" in said[0]) == (1, True)
     code, said = run(*FETCH, "not a name")
     assert (code, "is not the name of a data set" in " ".join(said)) == (2, True)
     code, said = run("gatherer", "fetch", "--connection", "OTHER", "--data-set", DATA_SET)

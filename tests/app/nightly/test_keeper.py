@@ -263,13 +263,13 @@ def test_days_missing_from_the_history_are_removed(database: Database, settings:
 
 
 def test_days_reduced_by_a_failed_run_are_stored_by_the_next(database: Database, settings: Settings) -> None:
-    put_days(settings, 3)
-    order(settings, crash="result")
+    put_days(settings, keeping.MOST_STARTS)
+    order(settings, crash="reducing")  # at each start, after one more day
     assert night(database, settings).job.state == JobState.FAILED
     order(settings)
     run = night(database, settings)
     assert run.days_reduced == 0
-    assert len(results(database)["daily_structure_usage"]) == 3
+    assert len(results(database)["daily_structure_usage"]) == keeping.MOST_STARTS
 
 
 def test_second_forecast_on_a_day_replaces_the_first(database: Database, settings: Settings) -> None:
@@ -512,6 +512,6 @@ def test_policies_are_compared_after_the_results_are_stored(
     # No policy was applied yet, which is found before the server is asked, and does not make the run fail.
     assert run.job.state == JobState.DONE, run.job.sentence
     with database.session(writes=False) as session:
-        (found,) = list_drifts(session, limit=9)
-    assert found.outcome == "failed"
+        (found,) = list_drifts(session, {"PLEX1": False}, limit=9)
+    assert (found.outcome, found.is_verified) == ("failed", False)
     assert "cfplan has not applied a policy yet" in found.sentence

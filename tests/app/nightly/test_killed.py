@@ -20,7 +20,9 @@ from sqlalchemy import URL
 from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
+from app.jobs.service import log_of
 from app.nightly import lock
+from app.nightly.keeper import MOST_STARTS
 from app.nightly.models import Trigger
 from app.settings import Settings
 from tests.app.nightly.support import (
@@ -173,15 +175,41 @@ def test_forty_killed_keepers_leave_the_run_to_the_next(
 
 
 @on_sqlite
-@pytest.mark.parametrize("instant", ["reducing", "result"])
-def test_killed_job_fails_the_run_and_the_next_one_completes_it(
-    database: Database, settings: Settings, undisturbed: Rows, instant: str
+def test_killed_job_is_started_again_in_the_same_run(
+    database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
     begin_anew(database, settings)
-    order(settings, crash=instant)
+    order(settings, crash="reducing", crash_starts=MOST_STARTS - 1)
+    run = night(database, settings)
+    assert run.job.state == JobState.DONE, run.job.sentence
+    assert times_run(settings) == MOST_STARTS
+    with database.session(writes=False) as session:
+        assert log_of(session, run.job.id).count("signal 9") == MOST_STARTS - 1
+    check(database, settings, undisturbed)
+
+
+@on_sqlite
+def test_result_of_a_job_that_was_killed_after_writing_it_is_stored(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    begin_anew(database, settings)
+    order(settings, crash="result")
+    assert night(database, settings).job.state == JobState.DONE
+    assert times_run(settings) == 1
+    check(database, settings, undisturbed)
+
+
+@on_sqlite
+def test_job_that_is_killed_at_each_start_fails_the_run_and_the_next_one_completes_it(
+    database: Database, settings: Settings, undisturbed: Rows
+) -> None:
+    begin_anew(database, settings)
+    order(settings, crash="reducing")
     run = night(database, settings)
     assert run.job.state == JobState.FAILED
     assert "signal 9" in run.job.sentence
+    assert f"It was started {MOST_STARTS} times." in run.job.sentence
+    assert times_run(settings) == MOST_STARTS
     assert not any(results(database).values())
     order(settings)
     assert night(database, settings).job.state == JobState.DONE

@@ -122,6 +122,25 @@ def test_real_runs_killed_at_random_instants_are_completed(
     assert cut_off > 3, "nearly every run had ended before it was killed: the test proves nothing"
 
 
+@pytest.mark.soak
+def test_command_whose_real_job_is_killed_starts_it_again_and_completes(
+    database: Database, url: URL, tmp_path: Path
+) -> None:
+    settings = settings_for(url, tmp_path)
+    ingested(database, settings, tmp_path)
+    with command_process(settings, "nightly") as process:
+        wait_for_job(settings, process, seconds=2)
+        killed = jobs_of(settings)
+        assert killed, "the job had ended before it was killed: the test proves nothing"
+        kill_jobs(settings)
+        assert process.wait() == 0
+    found = results(database)
+    forget_nights(database)
+    shutil.rmtree(Path(settings.history) / "_daily", ignore_errors=True)
+    assert command(settings, "nightly").returncode == 0
+    assert results(database) == found
+
+
 def forget_nights(database: Database) -> None:
     with database.engine.begin() as connection:
         for table in (*RESULTS[::-1], "nightly_runs", "job_runs"):

@@ -468,3 +468,19 @@ def test_document_stored_before_a_new_key_counts_as_identical(session: Session, 
     session.flush()
     assert service.get_plan(session, "SQ03").document == plan()
     assert service.save_plan(session, "SQ03", plan()).status == "identical"
+
+
+@pytest.mark.parametrize("again", ["identical", "changed"])
+def test_document_stored_in_another_notation_is_compared_by_its_values(session: Session, again: str) -> None:
+    """Earlier releases may have written values in another way; only other values make a new version."""
+    from sqlalchemy import select
+
+    from app.plans.models import PlanVersion
+
+    first = service.save_plan(session, "SQ03", plan()).version
+    assert '"size_factor":1.5' in first.document_json
+    row = session.scalars(select(PlanVersion)).one()
+    row.document = first.document_json.replace('"size_factor":1.5', '"size_factor": 1.50')
+    session.flush()
+    saved = plan() if again == "identical" else plan(size_factor=1.6)
+    assert service.save_plan(session, "SQ03", saved, if_match="*").status == again

@@ -15,15 +15,16 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from sqlalchemy import URL
+from sqlalchemy import URL, text
 from sqlalchemy.exc import InternalError
 
 from app.database import session as sessions
+from app.database.damage import Damage
 from app.database.engine import Database
 from app.database.limits import OF_REQUESTS, Outage, Waits, waited_for_turn
 from app.main import create_app
 from app.settings import Settings
-from tests.app.web.support import SQ03, assert_problem, get
+from tests.app.web.support import SQ03, assert_problem, get, send_json
 from tests.serving import served
 
 THREADS = 40
@@ -252,6 +253,7 @@ def test_damaged_data_of_a_server_is_reported_as_such(
     detail = assert_problem(get(app, "/api/v1/plans"), "database-unavailable", 503)["detail"]
     assert "data is damaged" in detail
     assert "block 0" not in detail
+    assert get(app, "/healthz").json()["database"] == "damaged"
 
 
 def test_service_starts_although_some_data_is_damaged(
@@ -261,3 +263,72 @@ def test_service_starts_although_some_data_is_damaged(
     with served(create_app(Settings(data_dir=tmp_path))) as address:
         assert httpx.get(f"{address}/api/v1/plans").status_code == 200
     assert "damaged data" in caplog.text
+
+
+def overwritten(path: Path, table: str) -> None:
+    """Overwrite the pages of a table in a file of SQLite, as a failing disk does."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xa5" * size)
+
+
+def app_with_plan(folder: Path) -> FastAPI:
+    app = create_app(Settings(data_dir=folder))
+    assert send_json(app, "PUT", "/api/v1/plans/P", SQ03, if_none_match="*").status == 201
+    app.state.database.close()
+    app.state.background_database.close()
+    return create_app(Settings(data_dir=folder))
+
+
+def test_damaged_page_is_reported_to_the_user_and_from_then_on_by_health_and_metrics(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = app_with_plan(tmp_path)
+    assert "cfplan_database_damaged 0.0" in get(app, "/metrics").text
+    app.state.database.close()
+    overwritten(tmp_path / "cfplan.db", "plan_versions")
+    assert get(app, "/healthz").json()["status"] == "ok"  # nothing has read the page yet
+    detail = assert_problem(get(app, "/api/v1/plans/P"), "database-unavailable", 503)["detail"]
+    assert "restore a backup" in detail
+    page = get(app, "/plans/P", accept="text/html")
+    assert page.status == 503
+    assert "restore a backup" in page.text
+    health = get(app, "/healthz").json()
+    assert (health["status"], health["database"]) == ("degraded", "damaged")
+    assert "cfplan_database_damaged 1.0" in get(app, "/metrics").text
+    assert get(app, "/readyz").status == 200
+    found = [each.message for each in caplog.records if each.name == "cfplan.database"]
+    assert len(found) == 1
+    assert "Restore a backup" in found[0]
+    assert get(app, "/notices", accept="text/html").status == 200
+
+
+def test_damaged_content_of_a_page_that_sqlite_does_not_notice_is_reported(tmp_path: Path) -> None:
+    app = app_with_plan(tmp_path)
+    with app.state.database.session(writes=True) as session:
+        session.execute(text("UPDATE plan_versions SET explanations = zeroblob(100)"))
+    address = "/api/v1/plans/P?explain=true"
+    detail = assert_problem(get(app, address), "database-unavailable", 503)["detail"]
+    assert "data is damaged" in detail
+    assert get(app, "/healthz").json()["database"] == "damaged"
+
+
+def test_text_that_is_not_utf8_is_damaged_data(tmp_path: Path) -> None:
+    app = app_with_plan(tmp_path)
+    with app.state.database.session(writes=True) as session:
+        session.execute(text("UPDATE plan_versions SET document = CAST(x'ff00ff' AS TEXT)"))
+    assert (
+        "data is damaged"
+        in assert_problem(get(app, "/api/v1/plans/P"), "database-unavailable", 503)["detail"]
+    )
+
+
+def test_damage_found_by_one_process_of_a_service_is_known_to_the_others(tmp_path: Path) -> None:
+    one, another = Damage(lambda: tmp_path), Damage(lambda: tmp_path)
+    assert not another.is_found
+    one.remember(InternalError("SELECT", {}, _Damaged("invalid page")))
+    assert another.is_found

@@ -75,6 +75,7 @@ def test_drift_is_found_planned_applied_read_back_activated_and_verified(
     assert code == 1
     assert "  STRUCTURE SQ03MYDATA: SIZE(2702336) -> SIZE(4000000)\n" in out
     assert "  STRUCTURE DSNDB0G_LOCK1: removed\n" in out
+    assert json.loads(run(capsys, *DRIFT, "--json")[1])["is_verified"] is False
     # The plan repairs what belongs to it.
     code, out, _ = run(capsys, *PLAN)
     assert (code, out) == (0, "STRUCTURE SQ03MYDATA: SIZE(4000000) -> SIZE(2702336)\n")
@@ -496,6 +497,17 @@ def test_server_that_does_not_report_the_active_policy_needs_its_name(
     assert (code, "Name it with --policy" in err) == (2, True)
     code, out, _ = run(capsys, *APPLY, "--policy", "CFRM01", "--activate", "--confirm-activation", "CFRM02")
     assert (code, "does not report which policy is active" in out) == (0, True)
+
+
+@pytest.mark.parametrize("named", [(), ("--policy", "CFRM01")])
+def test_server_without_policies_is_reported_as_such(
+    stand_in: ZosmfStandIn, verified: str, capsys: Capture, named: tuple[str, ...]
+) -> None:
+    stand_in.policies.clear()
+    stand_in.reports_active = False
+    code, _, err = run(capsys, "zosmf", "pull", "--connection", "PLEX1", *named)
+    assert (code, "the server has no policies." in err) == (2, True)
+    assert ": ." not in err
 
 
 def test_policy_of_the_connection_is_read_only_if_the_server_does_not_report_the_active_one(

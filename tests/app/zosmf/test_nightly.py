@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,12 +55,17 @@ def test_drift_of_the_night_is_on_the_page_and_in_rest(
         {"statement": "STRUCTURE SQ03CSQ_ADMIN", "keyword": "FULLTHRESHOLD", "before": "85", "after": "70"}
     ]
     assert [(each["policy"], each["state"]) for each in found["applied"]] == [("CFRM02", "activated")]
+    assert {each["is_verified"] for each in (*found["drifts"], *found["applied"])} == {False}
     page = get(app, "/connections").text
     assert "STRUCTURE SQ03CSQ_ADMIN: FULLTHRESHOLD(85) -&gt; FULLTHRESHOLD(70)" in page
     assert "not yet verified against a real system" in page
     listed = get(app, "/api/v1/connections").text
     assert '"succeeded":false' in listed
     assert PASSWORD not in page + listed
+    declare(nightly_drift=True, verified_against_a_real_system=True)
+    assert get(app, "/api/v1/policy-drifts").json()["drifts"][0]["is_verified"] is True
+    Path(os.environ["CFPLAN_CONNECTIONS_FILE"]).write_text("connections: {}", encoding="utf-8")
+    assert get(app, "/api/v1/policy-drifts").json()["drifts"][0]["is_verified"] is None
 
 
 def test_plan_of_a_connection_is_compared_with_the_active_policy(

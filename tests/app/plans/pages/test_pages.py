@@ -248,10 +248,16 @@ def test_name_that_is_in_use_or_invalid_is_reported_next_to_its_field(browser: B
 
 def test_deleted_plan_can_be_restored(browser: Browser) -> None:
     browser.save_example()
+    assert "You can restore it for 30 days." in browser.get("/plans/SQ03").words
     page = browser.post("/plans/SQ03/delete", {})
     assert "SQ03 was deleted" in page.words
     assert browser.get("/plans/SQ03").status == 404
-    assert "SQ03" in browser.get("/deleted-plans").words
+    (plan,) = json.loads(browser.ask("GET", "/api/v1/deleted-plans").text)["plans"]
+    until = plan["restorable_until"][:16].replace("T", " ")
+    assert f"It can be restored until {until}" in page.words
+    words = browser.get("/deleted-plans").words
+    assert "SQ03" in words
+    assert words.count(until) == 1
     assert browser.post("/plans/SQ03/restore", {}).status == 200
     assert browser.get("/plans/SQ03/history").status == 200
 
