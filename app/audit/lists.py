@@ -22,7 +22,13 @@ _LABELS: Final = {
     "trigger": "started by",
 }
 """Names of details that are not their keys."""
-_COUNTED: Final = {"size_bytes": "byte", "structures": "structure", "points": "point", "changes": "change"}
+_COUNTED: Final = {
+    "size_bytes": "byte",
+    "characters": "character",
+    "structures": "structure",
+    "points": "point",
+    "changes": "change",
+}
 """Details that are counts, and the nouns that follow the number."""
 _SHOWN_OF_A_DIGEST: Final = 12
 """Digits that identify a file in a list; the export and the page of the upload have all of them."""

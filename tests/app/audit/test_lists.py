@@ -65,7 +65,11 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
             None,
             "1 byte; SHA-256 82094df12568\N{HORIZONTAL ELLIPSIS}",
         ),
-        ({"trigger": "request", "structures": 2}, None, "started by request; 2 structures"),
+        (
+            {"trigger": "request", "structures": 2, "characters": 1024},
+            None,
+            "started by request; 2 structures; 1024 characters",
+        ),
         ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
         ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),
         ({"cfcc_level": 26, "sources": ["SIZER", "IXLCSP"]}, None, "CFCC level 26; sources SIZER, IXLCSP"),
