@@ -19,9 +19,19 @@ _LABELS: Final = {
     "sha256": "SHA-256",
     "qsg": "group",
     "cfcc_level": "CFCC level",
-    "size_bytes": "bytes",
+    "trigger": "started by",
 }
 """Names of details that are not their keys."""
+_COUNTED: Final = {
+    "size_bytes": "byte",
+    "characters": "character",
+    "structures": "structure",
+    "points": "point",
+    "changes": "change",
+}
+"""Details that are counts, and the nouns that follow the number."""
+_SHOWN_OF_A_DIGEST: Final = 12
+"""Digits that identify a file in a list; the export and the page of the upload have all of them."""
 _METHODS: Final = {
     "accounts": "with a password",
     "oidc": "through OpenID Connect",
@@ -87,6 +97,10 @@ def _in_words(values: Sequence[str]) -> str:
 def _detail(key: str, value: object) -> str:
     if key in _FLAGS and isinstance(value, bool):
         return _FLAGS[key][0 if value else 1]
+    if key in _COUNTED and isinstance(value, int):
+        return f"{value} {_COUNTED[key]}{'' if value == 1 else 's'}"
+    if key == "sha256" and isinstance(value, str):
+        value = _shortened(value)
     if key == "method":
         return _METHODS.get(str(value), f"with the method {_short(value)}")
     text = f"{str(value)[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
@@ -102,11 +116,33 @@ def _sides(field: dict[str, Any]) -> str:
 def _short(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return ", ".join(value)
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(_item(each) for each in value)
     if isinstance(value, dict):
         return ", ".join(f"{str(key).replace('_', ' ')} {_short(each)}" for key, each in value.items())
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _item(value: object) -> str:
+    """Return an item of a list: its members belong together, so they are in parentheses."""
+    if not isinstance(value, dict):
+        return _short(value)
+    name = value.get("name")
+    members = _short({key: each for key, each in value.items() if key != "name"})
+    return " ".join(
+        part for part in (name if isinstance(name, str) else "", f"({members})" if members else "") if part
+    )
+
+
+def _shortened(digest: str) -> str:
+    """Return the beginning of a digest, which identifies a file in a list."""
+    return (
+        digest
+        if len(digest) <= _SHOWN_OF_A_DIGEST
+        else f"{digest[:_SHOWN_OF_A_DIGEST]}\N{HORIZONTAL ELLIPSIS}"
+    )
 
 
 _AT: Final[Column[Entry]] = Column(

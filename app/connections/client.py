@@ -27,6 +27,7 @@ from app import encodings, logs
 from app.connections.credentials import Credentials, credentials_of
 from app.connections.declared import AnyConnection, RequestLimits
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
+from app.network_errors import is_untrusted, reason_of
 from planner_core.bounds import is_too_deep
 
 REPEATABLE: Final = frozenset({429, 502, 503, 504})
@@ -305,7 +306,7 @@ class Client:
             return self._failure(method, path, "The answer is compressed incorrectly.")
         if isinstance(error, httpx.RemoteProtocolError):
             return self._failure(method, path, "The answer was cut off, or is not HTTP.")
-        return self._failure(method, path, f"The connection was interrupted ({type(error).__name__}).")
+        return self._failure(method, path, f"The connection failed: {_reason(error)}.")
 
     def _failure(
         self,
@@ -369,12 +370,12 @@ def _trusted(name: str, connection: AnyConnection) -> ssl.SSLContext:
         raise ConnectionsInvalid(message) from None
 
 
-def _reason(error: httpx.ConnectError) -> str:
-    return logs.printable(logs.without_secrets(str(error)))[:_SHOWN].strip().rstrip(".") or "unknown reason"
+def _reason(error: httpx.HTTPError | httpx.InvalidURL) -> str:
+    return logs.printable(logs.without_secrets(reason_of(error)))[:_SHOWN].strip()
 
 
 def _advice_of(error: httpx.ConnectError) -> str:
-    if "certificate" in str(error).lower():
+    if is_untrusted(error):
         return "Enter the authority that signed the server's certificate as ca_file of the connection, and use the name in the certificate as address."  # fmt: skip
     return _CHECK_SIDES
 

@@ -127,7 +127,10 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
     # CFRM names are in upper case; a name typed otherwise would never match a record.
     name, text = coupling_facility.strip().upper(), str(cfcc_level).strip()
     try:
-        names.coupling_facility(name)
+        if not name:
+            problems.append(FieldProblem("coupling_facility", "Enter the name of the coupling facility."))
+        else:
+            names.coupling_facility(name)
     except NameSyntax as error:
         problems.append(FieldProblem("coupling_facility", str(error)))
     level = digits_in(text)

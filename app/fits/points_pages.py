@@ -26,7 +26,7 @@ from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.csv_files import Cell, csv_text
 from app.web.field_values import digits_in, value_of
-from app.web.forms import FormField, filled, read_pairs
+from app.web.forms import FormField, filled, read_pairs, sentence
 from app.web.rendering import Page, render, root_path
 from app.web.router import Router
 from app.web.tables import ListView
@@ -245,7 +245,9 @@ def _add_page(
     texts = dict(given.typed) if given is not None else {}
     texts[TEXT.name] = printable(texts.get(TEXT.name, "")[:SHOWN_CHARACTERS])
     details = filled(DETAILS, texts, at=OF_DISPLAYS)
-    one = filled(ONE, typed or {}, wrong_one, at=OF_ANSWER)
+    one = filled(
+        ONE, typed or {}, {name: sentence(why) for name, why in (wrong_one or {}).items()}, at=OF_ANSWER
+    )
     names = {field.name: field.label for field in one}
     page = AddPointsPage(
         title="Add sizing points",

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Final
 from urllib.parse import urlsplit
 
+from app.network_errors import is_untrusted, reason_of
 from app.notices.message import Message, document_of, mail_of
 from app.notices.models import Channel
 from app.settings import Settings, SettingsInvalid, secret_of
@@ -135,7 +136,11 @@ def _send_mail(message: Message, settings: Settings) -> str:
         msg = f"The mail server answered {_reply(error.smtp_code, error.smtp_error)}"
         raise SendingFailed(msg) from None
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        msg = f"The mail server cannot be used: {_in_words(error)}"
+        server_name = f"{settings.smtp_host}:{settings.smtp_port}"
+        advice = _advice_of(
+            error, "CFPLAN_SMTP_CA_FILE", "CFPLAN_SMTP_HOST, CFPLAN_SMTP_PORT and CFPLAN_SMTP_SECURITY"
+        )
+        msg = f"The mail server {server_name} cannot be used: {_plain(reason_of(error))}. {advice}"
         raise SendingFailed(msg) from None
     return f"Refused recipients: {_replies(refused)}" if refused else ""
 
@@ -196,8 +201,9 @@ def _post(message: Message, settings: Settings) -> str:
         ):
             status = answer.status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        words = _in_words(error).replace(settings.webhook_url, host)
-        msg = f"The webhook at {host} cannot be used: {words}"
+        reason = _plain(reason_of(error)).replace(settings.webhook_url, host)
+        advice = _advice_of(error, "CFPLAN_WEBHOOK_CA_FILE", "CFPLAN_WEBHOOK_URL")
+        msg = f"The webhook at {host} cannot be used: {reason}. {advice}"
         raise SendingFailed(msg) from None
     if status not in _SUCCESS:
         msg = f"The webhook at {host} answered with status {status}."
@@ -210,8 +216,10 @@ def _host_of(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _in_words(error: Exception) -> str:
-    return _plain(f"{type(error).__name__}: {error}")
+def _advice_of(error: Exception, ca_file: str, address: str) -> str:
+    if is_untrusted(error):
+        return f"Enter the file of the authority that signed its certificate in {ca_file}."
+    return f"Check {address}, and that the server runs."
 
 
 def _plain(text: str) -> str:

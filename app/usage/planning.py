@@ -556,7 +556,7 @@ def _comment(
     spread = f", p95 entered for {len(asked.p95_bytes)}" if asked.p95_bytes else ""
     text = (
         f"{begin or 'Created from measured usage'} of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
-        f"{queues} queues of {', '.join(structure['name'] for structure in structures) or 'no structure'}; "
+        f"{queues} {'queue' if queues == 1 else 'queues'} of {', '.join(structure['name'] for structure in structures) or 'no structure'}; "
         f"{basis}; sizes: {asked.sizes}{spread}."
     )
     return text if len(text) <= LONGEST_COMMENT else text[: LONGEST_COMMENT - 3] + "..."

@@ -235,6 +235,7 @@ def environment() -> Environment:
         kib_bare=kib_bare,
         kib_signed=kib_signed,
         when=when,
+        breakable=breakable,
         compact=compact,
         path=quote,
         as_source=read_source,
@@ -257,6 +258,7 @@ def static_version(path: str) -> str:
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
+_ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])")
 _MIB = Markup(' <span class="u">MiB</span>')
 _PERCENT = Markup(' <span class="u">%</span>')
 
@@ -305,6 +307,17 @@ def sentence(text: str) -> Markup:
         end = found.end()
     parts.append(escape(text[end:]))
     return Markup("").join(parts)
+
+
+def breakable(text: str | Markup) -> Markup | str:
+    """Return the name of a user, which may be an email address, with places where a line can end.
+
+    >>> breakable("anna@mq.example.com"), breakable("anna")
+    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna')
+    """
+    if isinstance(text, Markup) or "@" not in text:
+        return text
+    return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
 
 
 def count(value: int) -> Markup:

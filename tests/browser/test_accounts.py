@@ -121,6 +121,7 @@ def test_menu_of_the_user_works_without_scripts(new_context: NewContext) -> None
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.locator(".user-menu > summary").click()
+    assert page.locator("html").evaluate("page => page.scrollWidth") == 390
     expect(page.get_by_role("link", name="Users")).to_have_count(0)
     page.get_by_role("link", name="Your account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account")

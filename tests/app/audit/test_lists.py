@@ -24,7 +24,7 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
     ("details", "version", "words"),
     [
         ({"before": None, "after": 1, "qsg": "SQ03"}, 1, "group SQ03"),
-        ({"before": 1, "after": 2, "changes": 1}, 2, "1 → 2; changes 1"),
+        ({"before": 1, "after": 2, "changes": 1}, 2, "1 → 2; 1 change"),
         ({"before": "planner", "after": "viewer"}, None, "planner → viewer"),
         ({"before": "planner", "after": None}, None, "planner → \N{EN DASH}"),
         ({"has_password": True, "is_disabled": False}, None, "has a password"),
@@ -46,6 +46,29 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
             {"scenario": "more", "changes": {"queue_managers": 16, "lost": {"site": "A"}}},
             None,
             "scenario more; changes queue managers 16, lost site A",
+        ),
+        (
+            {
+                "changes": {
+                    "structures": [
+                        {"name": "MYDATA", "duplex": "ENABLED", "offload_rules": []},
+                        {"name": "ORDERS", "offload_rules": [{"usage_over": 70, "size_over": "4K"}]},
+                    ]
+                }
+            },
+            None,
+            "changes structures MYDATA (duplex ENABLED, offload rules none), "
+            "ORDERS (offload rules (usage over 70, size over 4K))",
+        ),
+        (
+            {"size_bytes": 1, "sha256": "82094df125687912b6224aa1d763ba7b"},
+            None,
+            "1 byte; SHA-256 82094df12568\N{HORIZONTAL ELLIPSIS}",
+        ),
+        (
+            {"trigger": "request", "structures": 2, "characters": 1024},
+            None,
+            "started by request; 2 structures; 1024 characters",
         ),
         ({"expires_at": "2026-12-27T03:41:23.755612+00:00"}, None, "expires at 2026-12-27 03:41 UTC"),
         ({"state": "failed", "sentence": "No space."}, None, "state failed; No space."),

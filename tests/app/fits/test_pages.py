@@ -353,7 +353,7 @@ def test_cfcc_level_page_suggests_levels_from_plans_and_saves_entries(app: FastA
 @pytest.mark.parametrize(
     ("name", "level", "words"),
     [
-        ("", "25", "a coupling facility name has 1 to 8 characters"), ("1CF", "25", "starting with a letter"),
+        ("", "25", "Enter the name of the coupling facility"), ("1CF", "25", "starting with a letter"),
         ("CF01", "", "between 1 and 99"), ("CF01", "0", "between 1 and 99"), ("CF01", "25.5", "between 1 and 99"),
         ("CF01", "\N{ARABIC-INDIC DIGIT TWO}5", "between 1 and 99"), ("CF01", "9" * 5000, "between 1 and 99"),
     ],

@@ -47,7 +47,6 @@ READ_DOWN_THE_COLUMNS = {
     "plans/advice.html": 1,
     "scenarios/_tables.html": 1,
     "sheet/sheet.html": 1,
-    "usage/plan.html": 2,
     "usage/queue.html": 1,
     "usage/structure.html": 2,
     "whatif/filling.html": 1,
