@@ -242,7 +242,9 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
 def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
     if not (isinstance(initsize, int) and isinstance(size, int)):
         return ()
-    return Part("below", initsize / MIB), Part(style, max(0, size - initsize) / MIB, name=f"{style}, INITSIZE to SIZE")
+    return Part("below", initsize / MIB), Part(
+        style, max(0, size - initsize) / MIB, name=f"{style}, INITSIZE to SIZE"
+    )
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:

@@ -697,7 +697,9 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     if chart.is_beside:
         left = round(max((text_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
-        height = _bar_axis(sheet, chart, left, 4, 12 + len(chart.bars) * _ROW_BESIDE, (right - left) / longest)
+        height = _bar_axis(
+            sheet, chart, left, 4, 12 + len(chart.bars) * _ROW_BESIDE, (right - left) / longest
+        )
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
         return sheet.layout(chart.id, height, chart.title, chart.description)

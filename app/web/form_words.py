@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LABELS = {
+FORM_LABELS = {
     "admin.headroom_percent": "Headroom for large units of work",
     "group_ur_messages": "Group units of recovery",
     "max_message_length": "MAXMSGL",
@@ -17,7 +17,7 @@ LABELS = {
     "size_factor": "SIZE as a multiple of INITSIZE",
 }
 """The label of each key that occurs in a message, except for keys that equal their labels."""
-KEY = re.compile(r"(?<![\w./`-])(?:" + "|".join(map(re.escape, LABELS)) + r")(?![\w./(-])")
+KEY = re.compile(r"(?<![\w./`-])(?:" + "|".join(map(re.escape, FORM_LABELS)) + r")(?![\w./(-])")
 
 
 def with_labels(message: str) -> str:
@@ -26,4 +26,4 @@ def with_labels(message: str) -> str:
     >>> with_labels("INITSIZE fits. Lower size_factor, now 1.5.")
     'INITSIZE fits. Lower SIZE as a multiple of INITSIZE (`size_factor`), now 1.5.'
     """
-    return KEY.sub(lambda found: f"{LABELS[found[0]]} (`{found[0].strip('`')}`)", message)
+    return KEY.sub(lambda found: f"{FORM_LABELS[found[0]]} (`{found[0].strip('`')}`)", message)
