@@ -17,7 +17,7 @@ FORM_LABELS = {
     "size_factor": "SIZE as a multiple of INITSIZE",
 }
 """The label of each key that occurs in a message, except for keys that equal their labels."""
-KEY = re.compile(r"(?<![\w./`-])(?:" + "|".join(map(re.escape, FORM_LABELS)) + r")(?![\w./(-])")
+KEY = re.compile(r"(?<![\w./`-])(?:" + "|".join(map(re.escape, FORM_LABELS)) + r")(?![\w(/-]|\.\w)")
 
 
 def with_labels(message: str) -> str:
