@@ -712,7 +712,7 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     return sheet.layout(chart.id, height, chart.title, chart.description)
 
 
-def _bar_axis(sheet: Sheet, chart: BarChart, left: float, top: float, bottom: float, scale: float) -> float:
+def _bar_axis(sheet: Sheet, chart: BarChart, left: int, top: int, bottom: int, scale: float) -> int:
     """Draw the axis below bars, if they have one, and return the height of the chart."""
     if chart.x_axis is None:
         return bottom if not chart.is_beside else bottom + 4
