@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Annotated
 
 from fastapi import Request
@@ -123,7 +124,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
     made = [
         replace(
             declared["outage_minutes"],
-            value=unambiguous(longest) if same else "",
+            value=unambiguous(Decimal(str(longest)).normalize()) if same else "",
             hint="As planned." if same else f"If empty, each queue's own outage, up to {longest:g} minutes.",
             # Three times the planned value, so that it is not at the end of the slider, nor too close to its start.
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
