@@ -204,10 +204,10 @@ def test_concurrent_editors_see_both_versions_and_lose_nothing(browser: Browser)
     )
     assert refused.status == 409
     for words in (
-        "/structures/APPLICATION1/queues/PAYMENTS.IN/backlog",
+        "Structure APPLICATION1, queue PAYMENTS.IN: Backlog",
         "200000",
         "250000",
-        "full_threshold",
+        "Structure MYDATA: FULLTHRESHOLD",
         "80",
     ):
         assert words in refused.words
