@@ -354,13 +354,11 @@ def test_number_whose_point_may_separate_thousands_is_refused(text: str) -> None
 
 
 def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
-    for kind, value in (
-        ("decimal", Decimal("1.234")),
-        ("rates", {"QM01": {"put_rate_per_s": Decimal("1.234")}}),
-    ):
-        text = text_of(kind, value)
-        assert "1.2340" in text
-        assert value_of(kind, text) != text
+    assert text_of("decimal", Decimal("1.234")) == "1.2340"
+    assert value_of("decimal", "1.2340") == Decimal("1.234")
+    rates = {"QM01": {"put_rate_per_s": Decimal("1.234"), "get_rate_per_s": Decimal(0)}}
+    assert text_of("rates", rates) == "QM01:1.2340/0"
+    assert value_of("rates", "QM01:1.2340/0") == rates
 
 
 @pytest.mark.parametrize(
