@@ -124,9 +124,9 @@ def explanation_view(found: WaitingExplanation) -> ExplanationView:
 
 def _summary(found: WaitingExplanation) -> str:
     messages, channels = len(found.messages), len(found.channels)
-    parts = [f"{count:,} {REASONS[reason]}" for reason, count in found.counts.items() if count]
-    waits = "1 message waits" if messages == 1 else f"{messages:,} messages wait"
-    return f"{waits} for {'1 channel' if channels == 1 else f'{channels:,} channels'}: {', '.join(parts)}."
+    parts = [f"{grouped(count)} {REASONS[reason]}" for reason, count in found.counts.items() if count]
+    waits = "1 message waits" if messages == 1 else f"{grouped(messages)} messages wait"
+    return f"{waits} for {'1 channel' if channels == 1 else f'{grouped(channels)} channels'}: {', '.join(parts)}."
 
 
 def _chart(channels: Sequence[WaitingChannel]) -> BarChart:
@@ -139,7 +139,7 @@ def _chart(channels: Sequence[WaitingChannel]) -> BarChart:
                 each.channel or _UNNAMED,
                 grouped(each.messages),
                 tuple(
-                    Part(f"reason {reason}", count, f"{count:,} {REASONS[reason]}")
+                    Part(f"reason {reason}", count, f"{grouped(count)} {REASONS[reason]}")
                     for reason, count in each.counts.items()
                 ),
             )
@@ -151,7 +151,7 @@ def _chart(channels: Sequence[WaitingChannel]) -> BarChart:
 
 
 def _in_words(channel: WaitingChannel) -> str:
-    parts = [f"{count:,} {REASONS[reason]}" for reason, count in channel.counts.items() if count]
+    parts = [f"{grouped(count)} {REASONS[reason]}" for reason, count in channel.counts.items() if count]
     return f"{channel.channel or _UNNAMED}: {', '.join(parts)}."
 
 
@@ -185,7 +185,7 @@ def _group(members: Sequence[ExplainedMessage]) -> MessageGroup:
         sentence=first.explanation,
         first=min(times, default=None),
         last=max(times, default=None),
-        ids=(*ids[:_MOST_IDS], *((f"and {count - _MOST_IDS:,} more",) if count > _MOST_IDS else ())),
+        ids=(*ids[:_MOST_IDS], *((f"and {grouped(count - _MOST_IDS)} more",) if count > _MOST_IDS else ())),
     )
 
 

@@ -170,8 +170,7 @@ def _without_advice(result: object) -> object:
 
 
 def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one of the two functions below
-    # In this order (RFC 6901): `~01` is the name `~1`, not a slash.
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in found.pointer.split("/")[1:]]
+    steps = _steps(found.pointer)
     place, general, rest = _place(steps)
     label, spec = _label(general, rest)
     before, after = (
@@ -179,6 +178,18 @@ def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one o
         for absent, each in ((found.kind == "added", found.before), (found.kind == "removed", found.after))
     )
     return ChangeRow(found.kind, place, label, before, after)
+
+
+def place_words(pointer: str) -> str:
+    """Return the place of a difference of two documents in words: `Structure APPL1, queue IN: Backlog`."""
+    place, general, rest = _place(_steps(pointer))
+    label, _ = _label(general, rest)
+    return f"{place}: {label}" if label else place
+
+
+def _steps(pointer: str) -> list[str]:
+    # In this order (RFC 6901): `~01` is the name `~1`, not a slash.
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:

@@ -78,6 +78,8 @@ class PlanHead:
     tabs: tuple[PlanTab, ...]
     outcome: str
     """Confirmation of the last request; empty if there is none."""
+    is_saved: bool
+    """Whether the last request saved a version, so that the page offers the next steps."""
     refused: RefusedAction
     """The last request, if it was refused."""
     initsize_kib: int
@@ -136,6 +138,7 @@ def plan_head(
         at=path_of(version),
         tabs=_tabs(version, current, errors=counts["error"], warnings=counts["warning"]),
         outcome=OUTCOMES.get(saved, "").format(_findings(request)),
+        is_saved=saved in ("created", "changed"),
         refused=refused or RefusedAction(),
         initsize_kib=totals["initsize_kib"],
         size_kib=totals["size_kib"],

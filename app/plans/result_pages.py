@@ -19,6 +19,7 @@ from app.paging import PageRequest, ResultPage
 from app.plans import approval, service
 from app.plans.approval import ApprovalState
 from app.plans.charts import MOST_STRUCTURES, structures_chart
+from app.plans.editor.view import in_the_editor
 from app.plans.errors import ApprovalMissing
 from app.plans.finding_groups import (
     FindingFilter,
@@ -40,7 +41,6 @@ from app.plans.result_view import (
     StructureLine,
     facility_lines,
     figures_of,
-    in_the_editor,
     structure_lines,
     unplaced_of,
 )

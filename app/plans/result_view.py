@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.plans.editor.view import in_the_editor
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.stored import StoredVersion
 from app.plans.trail import StoredAcknowledgment
@@ -225,11 +226,6 @@ def findings_of(
     """Return the stored findings of one structure or of all; `acknowledged` has the authors of acknowledgments."""
     items = [item for item in version.findings if structure is None or item.structure == structure]
     return findings_shown(items, label_of=in_the_editor, acknowledged=acknowledged)
-
-
-def in_the_editor(_: str) -> str:
-    """Return the text of the link from a finding to its field."""
-    return "in the editor"
 
 
 def find_structure(version: StoredVersion, name: str) -> tuple[int, JsonObject] | None:

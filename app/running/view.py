@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.running.texts import printable
+from app.web.axes import Linear
 from app.web.charts import Bar, BarChart, BarMark, Origin, Part
 from app.web.file_names import file_name
 from planner_core.findings import SEVERITIES
@@ -17,7 +18,7 @@ from planner_core.running.lint import Lint
 from planner_core.running.merge import MergedPolicy, PolicyChange
 from planner_core.running.policy import Setting
 from planner_core.running.state import RunningStructure
-from planner_core.units import bytes_to_kib_ceil
+from planner_core.units import MIB
 
 MOST_LINES: Final = 3_000
 """Maximum number of lines in a listing; in a longer text, only lines with findings and some around them are shown."""
@@ -164,7 +165,6 @@ class ComparisonView:
     structures: tuple[tuple[ComparedStructure, str], ...]
     """Each structure with its state in words."""
     findings: tuple[LineFinding, ...]
-    largest_kib: int
     chart: BarChart
 
 
@@ -188,7 +188,6 @@ def comparison_view(found: Comparison) -> ComparisonView:
         found,
         tuple((each, _state(each.running, is_new=each.is_new)) for each in found.structures),
         found.findings[:MOST_FINDINGS],
-        bytes_to_kib_ceil(largest),
         _sizes_chart(found.structures, largest),
     )
 
@@ -216,17 +215,17 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
     bars: list[Bar] = []
     for each in structures:
         sizes, allocated = each.result.sizes, each.running.size_bytes if each.running else None
-        need = BarMark(sizes.need_bytes, "need", is_long=True, name="needed")
+        need = BarMark(sizes.need_bytes / MIB, "need", is_long=True, name="needed")
         marks = (
-            (need, BarMark(allocated, "allocated", is_long=True, name="allocated now"))
+            (need, BarMark(allocated / MIB, "allocated", is_long=True, name="allocated now"))
             if allocated
             else (need,)
         )
         today = _range("today", _today(each, "INITSIZE"), _today(each, "SIZE"))
         planned = _range("planned", sizes.initsize_bytes, sizes.size_bytes)
         bars += [
-            Bar(each.name, "", today, whole=largest, marks=marks),
-            Bar("", "", planned, whole=largest, marks=(need,)),
+            Bar(each.name, "", today, whole=largest / MIB, marks=marks),
+            Bar("", "", planned, whole=largest / MIB, marks=(need,)),
         ]
     return BarChart(
         id="sizes",
@@ -234,6 +233,7 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
         description="From INITSIZE to SIZE, with the storage needed; the table below gives the figures.",
         bars=tuple(bars),
         is_beside=True,
+        x_axis=Linear(0, largest / MIB, "MiB"),
         origin=Origin(source="the plan and the displays and policy that were entered"),
         width=640,
     )
@@ -242,7 +242,9 @@ def _sizes_chart(structures: Sequence[ComparedStructure], largest: int) -> BarCh
 def _range(style: str, initsize: Setting, size: Setting) -> tuple[Part, ...]:
     if not (isinstance(initsize, int) and isinstance(size, int)):
         return ()
-    return Part("below", initsize), Part(style, max(0, size - initsize), name=f"{style}, INITSIZE to SIZE")
+    return Part("below", initsize / MIB), Part(
+        style, max(0, size - initsize) / MIB, name=f"{style}, INITSIZE to SIZE"
+    )
 
 
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:

@@ -31,7 +31,7 @@ _PLAN_FIELDS = (
     FormField("cfcc_level", "CFCC level", "whole"),
     FormField("queue_managers", "Queue managers in total", "whole"),
     FormField("growth_percent", "Annual growth", "decimal", unit="%", place="growth/percent_per_year"),
-    FormField("growth_years", "for", "decimal", unit="years", place="growth/years"),
+    FormField("growth_years", "Growth for", "decimal", unit="years", place="growth/years"),
     FormField("target_usage_percent", "Maximum usage at the backlog", "decimal", unit="%"),
     FormField("headroom_percent", "Headroom instead", "decimal", unit="%"),
     FormField("size_factor", "SIZE as a multiple of INITSIZE", "decimal"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import Depends, Request
@@ -37,7 +37,7 @@ from app.web.rendering import Page, render, root_path
 from app.web.router import Router
 from app.web.tables import ListView
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
-from planner_core.whatif.changes import WHAT
+from planner_core.whatif.changes import WHAT, read_changes
 from planner_core.whatif.scenario_report import MOST_COMPARED
 
 router = Router(include_in_schema=False, prefix="/plans/{name}/scenarios")
@@ -241,12 +241,10 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
     problems: Sequence[FieldProblem] = ()
     error = ""
     try:
-        service.check_name(scenario)
-        if lost := left_over(version.document, typed):
-            raise InputInvalid(WHAT, lost)
         wanted = ScenarioDraft(
             changes=changes_of(version.document, typed), note=typed.get("note", ""), version=version.number
         )
+        _check(scenario, wanted, left_over(version.document, typed))
         worked = service.work_out(database, plan, wanted)
         with database.session(writes=True) as session:
             outcome = service.save(session, plan, scenario, worked, if_match=etag or None, create_only=is_new)
@@ -266,6 +264,28 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
             request, session, plan, version, {**typed, "name": scenario}, scenario="" if is_new else scenario,
             etag=etag, problems=problems, error=error, status_code=422,
         )  # fmt: skip
+
+
+def _check(name: str, wanted: ScenarioDraft, lost: Sequence[FieldProblem]) -> None:
+    """Check the name and the changes together, so that one page shows the errors of both.
+
+    Raises:
+        InputInvalid: The name, the reason or a change is not valid, or the version lacks what a field changes.
+    """
+    problems = [*lost]
+    checks: list[tuple[Callable[[Any], object], object]] = [
+        (service.check_name, name),
+        (service.check_note, wanted.note),
+    ]
+    if not lost:  # without what was left out, there may be no change at all
+        checks.append((read_changes, wanted.changes))
+    for check, value in checks:
+        try:
+            check(value)
+        except InputInvalid as refused:
+            problems += refused.problems
+    if problems:
+        raise InputInvalid(WHAT, tuple(problems))
 
 
 def _version(session: Session, plan: str, text: str) -> StoredVersion:

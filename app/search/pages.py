@@ -45,6 +45,10 @@ def search(request: Request, session: SessionDep) -> Response:
     query = read_query("" if is_too_long else typed)
     asked = page_of_address(request, per_page=USUAL_PER_PAGE) if kind else PageRequest(per_page=FIRST_RESULTS)
     found = service.search(session, query, asked, kind=kind)
+    if kind and found.groups and not found.groups[0].items:
+        # The list has become shorter since the address was made: its last page is shown instead of an empty one.
+        asked = asked._replace(page=found.groups[0].pages)
+        found = service.search(session, query, asked, kind=kind)
     page = SearchPage(
         title=f"Search: {query.text}" if query else "Search",
         section="",

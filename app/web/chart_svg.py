@@ -697,24 +697,32 @@ def _draw_bars(chart: BarChart, kind: str, width: int) -> ChartLayout:
     if chart.is_beside:
         left = round(max((text_width(bar.name) for bar in chart.bars if not bar.is_heading), default=0)) + 10
         right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
+        height = _bar_axis(
+            sheet, chart, left, 4, 12 + len(chart.bars) * _ROW_BESIDE, (right - left) / longest
+        )
         for nth, bar in enumerate(chart.bars):
             _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
-        height = 16 + len(chart.bars) * _ROW_BESIDE
         return sheet.layout(chart.id, height, chart.title, chart.description)
     bottom, scale = 4 + _ROW * len(chart.bars), (width - 2) / longest
-    if chart.x_axis:
-        for tick in chart.x_axis.ticks(min(_MOST_X_TICKS, width // _PX_PER_TICK)):
-            x = 1 + position(tick.value) * scale
-            half = len(tick.label) * _TICK_CHARACTER / 2
-            sheet.line("grid", x, 4, x, bottom)
-            sheet.text(min(max(x, half), width - half), bottom + 16, tick.label, anchor="middle")
-        sheet.text(width, bottom + 31, chart.x_axis.title, anchor="end")
+    height = _bar_axis(sheet, chart, 1, 4, bottom, scale)
     for nth, bar in enumerate(chart.bars):
         factor = _enlargement(bar.extent / longest) if chart.enlarges_short else 1
         drawn = bar if factor == 1 else _stating_enlargement(bar)
         _bar_below(sheet, drawn, 4 + nth * _ROW, scale * factor, text_style="halo" if chart.x_axis else "")
-    height = bottom + (_TICKS + _TITLE if chart.x_axis else 0)
     return sheet.layout(chart.id, height, chart.title, chart.description)
+
+
+def _bar_axis(sheet: Sheet, chart: BarChart, left: int, top: int, bottom: int, scale: float) -> int:
+    """Draw the axis below bars, if they have one, and return the height of the chart."""
+    if chart.x_axis is None:
+        return bottom if not chart.is_beside else bottom + 4
+    for tick in chart.x_axis.ticks(min(_MOST_X_TICKS, round(sheet.width - left) // _PX_PER_TICK)):
+        x = left + position(tick.value) * scale
+        half = len(tick.label) * _TICK_CHARACTER / 2
+        sheet.line("grid", x, top, x, bottom)
+        sheet.text(min(max(x, half), sheet.width - half), bottom + 16, tick.label, anchor="middle")
+    sheet.text(sheet.width, bottom + 31, chart.x_axis.title, anchor="end")
+    return bottom + _TICKS + _TITLE
 
 
 def _enlargement(share: float) -> float:

@@ -265,7 +265,7 @@ class BarChart:
     is_beside: bool = False
     """Whether names and texts are next to the bars instead of above them."""
     x_axis: Axis | None = None
-    """The axis below the bars; None if each bar states its amount. Without one, bars use the full width."""
+    """The axis below the bars; None if each bar states its amount. Without one, bars that are below their names use the full width."""
     no_data: str = NO_DATA
     """The sentence that replaces the chart if it has no bars."""
     whole_name: str = ""

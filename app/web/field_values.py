@@ -12,7 +12,7 @@ from typing import Literal
 
 from app.texts.documents import parse_text
 from app.texts.yaml_text import yaml_text
-from planner_core.document.types import bytes_of
+from planner_core.document.types import bytes_of, separator_problem
 from planner_core.errors import DocumentInvalid, SizeSyntax
 
 Kind = Literal[
@@ -74,7 +74,7 @@ def text_of(kind: Kind, value: object) -> str:
     if isinstance(value, (int, str)):
         return str(value)
     if kind == "bytes" and isinstance(value, Mapping):
-        return "/".join((_mean(value["mean"]), _plain(value["p95"]), _plain(value["max"])))
+        return "/".join((unambiguous(value["mean"]), _plain(value["p95"]), _plain(value["max"])))
     if kind == "curve" and isinstance(value, Mapping):
         return str(value["fitted"])
     if kind == "perfmev" and isinstance(value, Mapping):
@@ -87,6 +87,8 @@ def text_of(kind: Kind, value: object) -> str:
         return yaml_text({CLUSTERS: value}) if value else ""
     if kind == "other_structures":
         return yaml_text({OTHER_STRUCTURES: value}) if value else ""
+    if kind == "decimal":
+        return unambiguous(value)
     if isinstance(value, list):
         return (":" if kind == "ratio" else " ").join(str(item) for item in value)
     return _plain(value)
@@ -94,7 +96,7 @@ def text_of(kind: Kind, value: object) -> str:
 
 def _both(rates: Mapping[str, object]) -> str:
     """Return puts and gets of one queue manager in the format `30/12`."""
-    return "/".join(_plain(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
+    return "/".join(unambiguous(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
 
 
 def _plain(value: object) -> str:
@@ -102,10 +104,10 @@ def _plain(value: object) -> str:
     return format(Decimal(str(value)), "f")
 
 
-def _mean(value: object) -> str:
-    """Return a mean as text; a zero shows that the point before three decimals separates no thousands."""
+def unambiguous(value: object) -> str:
+    """Return a number as text; a zero shows that the point before three decimals separates no thousands."""
     text = _plain(value)
-    return f"{text}0" if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", text) else text
+    return f"{text}0" if separator_problem(text) else text
 
 
 def _ungrouped(text: str) -> str:
@@ -122,7 +124,7 @@ def _whole(text: str) -> object:
 
 def _decimal(text: str) -> object:
     plain = _ungrouped(text)
-    if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER:
+    if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER or separator_problem(plain):
         return text
     return Decimal(plain)
 

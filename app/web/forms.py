@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.web.field_values import Kind, text_of, value_of
 from app.web.security.body import accept_document
-from planner_core.document.types import bytes_of
+from planner_core.document.types import bytes_of, separator_problem
 from planner_core.errors import FieldProblem, SizeSyntax
 
 Options = tuple[tuple[str, str], ...]
@@ -260,7 +260,8 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
         if not text and field.required:
             errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
         elif value is not None and _is_unreadable(field.kind, value):
-            errors[field.name] = _UNREADABLE[field.kind]
+            problem = separator_problem(text) if field.kind == "decimal" else ""
+            errors[field.name] = sentence(problem) or _UNREADABLE[field.kind]
     return values, errors
 
 
@@ -345,7 +346,9 @@ def sort_errors(
 
 def sentence(message: str) -> str:
     """Return an error of the core as a sentence below a field."""
-    if message.startswith("is "):  # the core's message continues the name of the field, which the label shows
+    if message.startswith(
+        ("is ", "may ")
+    ):  # the core's message continues the name of the field, which the label shows
         message = f"This {message}"
     message = message[:1].upper() + message[1:]
     return message if not message or message.endswith((".", "?", "!")) else f"{message}."

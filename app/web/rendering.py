@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeGuard
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -27,6 +27,7 @@ from starlette.responses import HTMLResponse
 from app.actor import Actor, ActorKind, Role, current_actor
 from app.web.axes import grouped as grouped  # re-exported, because pages use it together with these filters
 from app.web.chart_svg import layouts
+from app.web.form_words import with_labels
 from planner_core import CORE_VERSION
 from planner_core.provenance import Source, read_source
 from planner_core.simulated import has_simulated_name
@@ -244,6 +245,7 @@ def environment() -> Environment:
         signed=signed,
         percent=percent,
         percent_bare=percent_bare,
+        telling_digits=telling_digits,
         own_page=own_page,
         finding_page=finding_page,
         layouts=layouts,
@@ -299,6 +301,7 @@ def sentence(text: str) -> Markup:
     Markup('Run <code>cfplan whatif smds-job</code>.')
     """
     # Texts of the core have plain digits, so that they can be searched, compared and acknowledged word for word.
+    text = with_labels(text)
     parts: list[Markup] = []
     end = 0
     for found in _MARKED.finditer(text):
@@ -411,9 +414,51 @@ def percent(value: float | Fraction) -> Markup:
     return percent_bare(value) + _PERCENT
 
 
-def percent_bare(value: float | Fraction) -> Markup:
+def percent_bare(value: float | Fraction, digits: int = 1) -> Markup:
     """Return a share in percent without the percent sign, rounded up."""
-    return group_digits(f"{ceil_fraction(Fraction(value) * 10) / 10:.1f}")
+    return group_digits(f"{_rounded_up(value, digits):.{digits}f}")
+
+
+def _rounded_up(value: float | Fraction, digits: int) -> float:
+    return ceil_fraction(Fraction(value) * 10**digits) / 10**digits
+
+
+def telling_digits(values: Sequence[object], unit: str | None) -> int:
+    """Return the number of decimals that shows how values differ from the first of them.
+
+    At least one decimal, and at most four: a smaller difference is not shown.
+
+    Args:
+        values: Values in a unit of scenarios; those that are no numbers are ignored.
+        unit: The unit.
+
+    >>> telling_digits((80.02, 80.04, 90), "percent")
+    2
+    """
+    divisor = {"percent": 1, "bytes": MIB, "K": KIB}.get(unit or "")
+    if divisor is None:
+        return 1
+    first, *others = (float(each) / divisor if _is_number(each) else None for each in values)
+    needed = (_digits_between(first, each) for each in others if each is not None and first is not None)
+    return max(filter(None, needed), default=1)
+
+
+def _digits_between(first: float, other: float) -> int | None:
+    """Return the smallest number of decimals that shows two numbers and their difference, or None for nearly equal ones."""
+    return next(
+        (
+            digits
+            for digits in range(1, _DECIMALS + 1)
+            if round(other - first, digits)
+            and round(first, digits) != round(other, digits)
+            and _rounded_up(first, digits) != _rounded_up(other, digits)
+        ),
+        None,
+    )
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:

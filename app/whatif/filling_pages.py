@@ -16,6 +16,7 @@ from app.fits.resolve import curve_of
 from app.plans import service
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
+from app.web.field_values import unambiguous
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
@@ -123,7 +124,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
     made = [
         replace(
             declared["outage_minutes"],
-            value=_plain(Decimal(str(longest))) if same else "",
+            value=unambiguous(Decimal(str(longest)).normalize()) if same else "",
             hint="As planned." if same else f"If empty, each queue's own outage, up to {longest:g} minutes.",
             # Three times the planned value, so that it is not at the end of the slider, nor too close to its start.
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
@@ -150,7 +151,3 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
     if structure.smds is not None:
         made.append(declared["data_set_size"])
     return {field.name: field for field in made}
-
-
-def _plain(value: Decimal) -> str:
-    return format(value.normalize(), "f")

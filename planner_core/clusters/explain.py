@@ -260,7 +260,7 @@ def next_retry(
     if at:
         words = f"Next attempt at about {_clock(at)}. {shape}"
     elif seconds is not None:
-        words = f"Next attempt within {seconds:,} s of the display. {shape}"
+        words = f"Next attempt within {seconds} s of the display. {shape}"
     elif failed_at and retries.short:
         first = ", ".join(_clock(failed_at + short_s * each) for each in range(1, min(3, retries.short) + 1))
         words = f"Attempts since the failure: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
@@ -273,10 +273,10 @@ def _shape(retries: Retries) -> str:
     """Return the complete retry schedule as text."""
     parts = []
     if retries.short:
-        parts.append(f"{retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR)")
+        parts.append(f"{retries.short} every {retries.short_interval_s} s (SHORTRTY, SHORTTMR)")
     if retries.long:
-        count = "repeatedly" if retries.long >= LONG_RETRIES else f"{retries.long:,}"
-        parts.append(f"{count} every {retries.long_interval_s:,} s (LONGRTY, LONGTMR)")
+        count = "repeatedly" if retries.long >= LONG_RETRIES else str(retries.long)
+        parts.append(f"{count} every {retries.long_interval_s} s (LONGRTY, LONGTMR)")
     else:
         parts.append("none after that (LONGRTY(0))" if parts else "none (SHORTRTY(0), LONGRTY(0))")
     return f"Attempts: {', then '.join(parts)}."

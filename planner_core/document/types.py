@@ -125,6 +125,18 @@ BlockSize = Annotated[
 ]
 
 
+def separator_problem(text: str) -> str:
+    """Return the error of a typed number whose point may separate thousands, or an empty text.
+
+    >>> separator_problem("1.200")
+    'may have a thousands separator: write 1200 or 1.2000'
+    """
+    # 1.200 is 1200 for some readers and 1.2 for others. No group starts with zero: 0.125 is an eighth.
+    if not _POINT_GROUPED.fullmatch(text):
+        return ""
+    return f"may have a thousands separator: write {text.replace('.', '')} or {text}0"
+
+
 def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
     """Return the annotation of an exact number within bounds."""
     return BeforeValidator(_number_check(lowest, highest))
@@ -142,6 +154,8 @@ def _number_check(lowest: int, highest: int) -> Callable[[object], Decimal]:
         return check(value)
 
     def check(value: object) -> Decimal:
+        if isinstance(value, str) and (problem := separator_problem(value)):
+            refuse(problem)
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             refuse("must be a number")
         if isinstance(value, float) and not math.isfinite(value):
@@ -234,8 +248,8 @@ def mean_message_size(value: object) -> object:
 
     Text such as `1.024` is refused: it is typed, and some spreadsheets write 1024 so. `1.0240` is read.
     """
-    if isinstance(value, str) and _POINT_GROUPED.fullmatch(value):
-        refuse(f"may have a thousands separator: write {value.replace('.', '')} or {value}0")
+    if isinstance(value, str) and (problem := separator_problem(value)):
+        refuse(problem)
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)
     return one_message_size(value)

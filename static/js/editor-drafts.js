@@ -61,7 +61,8 @@
   let isGone = false; // sent: what is stored from here on would be older than the answer
 
   const fieldsNow = () => [...new FormData(form)].filter(([name]) => !["do", "focus", "etag", "base"].includes(name));
-  const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  /* In UTC, as all times of the application. */
+  const moment = (at) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
   const say = (words) => {
     state.hidden = false;

@@ -289,7 +289,7 @@ def test_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) 
     page.goto("/calculator")
     page.get_by_role("link", name="440.9 MiB").first.focus()
     page.keyboard.press("Enter")
-    region = page.get_by_role("region", name=re.compile("^Inputs of .*need_bytes")).locator("visible=true")
+    region = page.get_by_role("region", name="Inputs of Need of APPLICATION1").locator("visible=true")
     expect(region).to_be_visible()
     expect(region).to_contain_text("200000")
     page.keyboard.press("Enter")  # the focus is on what was opened

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.plans.changes_pages import place_words
 from planner_core.document.compare import Difference, differences
 from planner_core.wire import JsonObject
 
@@ -21,6 +22,11 @@ class ConflictRow:
     theirs: object
     yours: object
     is_both: bool
+
+    @property
+    def place(self) -> str:
+        """The changed place in words."""
+        return place_words(self.pointer)
 
 
 def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictRow, ...]:

@@ -264,10 +264,24 @@ _LABELS = {
 _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "Policy"}
 
 
+def in_the_editor(pointer: str) -> str:
+    """Return the text of the link from a finding of a stored plan to its field, such as `PREFLIST in the editor`.
+
+    The finding itself names the structure.
+    """
+    known = pointer_pattern(pointer) in _LABELS
+    return f"{label_of(pointer, {})} in the editor" if known else "in the editor"
+
+
+def pointer_pattern(pointer: str) -> str:
+    """Return a pointer with asterisks instead of the numbers of rows."""
+    return "/".join("*" if part.isdigit() else part for part in pointer.split("/"))
+
+
 def label_of(name: str, typed: Mapping[str, str]) -> str:
     """Return the label of a field for use outside the form, such as `APPLICATION1, PAYMENTS.IN: Backlog`."""
     parts = name.split("/")[1:]
-    label = _LABELS.get("/" + "/".join("*" if part.isdigit() else part for part in parts), parts[-1])
+    label = _LABELS.get(pointer_pattern(name), parts[-1])
     words = [_PLACES[parts[0]]] if parts[0] in _PLACES else []
     at = ""
     for part in parts:

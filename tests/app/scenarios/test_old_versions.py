@@ -20,6 +20,7 @@ from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import NO_COMMANDS, SavedScenario, report, side_by_side
 from tests.app.plans.support import SQ03
+from tests.app.web.pages.html import read
 from tests.app.web.support import HOST, Answer, call, get, send_json
 
 PLAN = "/api/v1/plans/SQ03"
@@ -81,6 +82,16 @@ def test_change_to_a_version_without_the_structure_is_refused_with_the_omitted_v
     del fields["MYDATA.size"]  # the form that was answered does not have the box any more
     assert post(app, f"{PAGES}/both/edit", version="2", **fields).status == 303
     assert get(app, f"{PLAN}/scenarios/both").json()["changes"] == {"headroom_percent": 30}
+
+
+def test_form_shows_errors_of_the_name_and_of_the_changes_together(app: FastAPI) -> None:
+    fields = {"name": "a b", "note": "", "cfcc_level": "x", "growth_percent": "1.200", "growth_years": "2"}
+    refused = post(app, f"{PAGES}/new", **fields)
+    assert refused.status == 422
+    wrong = [each.text for each in read(refused.text).all(class_="wrong")]
+    assert len(wrong) == 3
+    assert wrong[0].startswith("Must have 1 to 64 characters")
+    assert "This may have a thousands separator: write 1200 or 1.2000." in wrong
 
 
 def test_copied_scenario_lists_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:

@@ -42,6 +42,9 @@ def test_more_results_of_a_kind_are_linked_and_paged(own_app: FastAPI) -> None:
     second = shown(own_app, f"{more['href']}&page=2").one("main")
     assert len(second.one("tbody").all("tr")) == 10
     assert second.one("nav", class_="pages").one("span", aria_current="page").text == "2"
+    beyond = shown(own_app, f"{more['href']}&page=9").one("main")
+    assert beyond.one("nav", class_="pages").one("span", aria_current="page").text == "2"
+    assert len(beyond.one("tbody").all("tr")) == 10
 
 
 def test_empty_search_explains_what_can_be_found(app: FastAPI) -> None:

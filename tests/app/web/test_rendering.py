@@ -79,6 +79,35 @@ def test_numbers_of_a_sentence_are_grouped_but_not_names_and_values_of_keywords(
     ] == grouped
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Lower size_factor.", "Lower SIZE as a multiple of INITSIZE (<code>size_factor</code>)."),
+        ("Check `occupied`.", "Check Used by others (<code>occupied</code>)."),
+        ("Set my_size_factor or size_factor_2.", "Set my_size_factor or size_factor_2."),
+    ],
+)
+def test_keys_of_a_sentence_are_preceded_by_the_labels_of_their_fields(text: str, shown: str) -> None:
+    assert str(rendering.sentence(text)) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "digits"),
+    [
+        ((80, 80.04), "percent", 2),
+        ((80, 80.00001), "percent", 1),
+        ((80, 90, None, "none"), "percent", 1),
+        ((MIB, MIB + 20_000), "bytes", 2),
+        ((1024, 1025), "K", 3),
+        ((1, 2), "messages", 1),
+    ],
+)
+def test_values_that_differ_are_shown_with_enough_digits(
+    values: tuple[object, ...], unit: str, digits: int
+) -> None:
+    assert rendering.telling_digits(values, unit) == digits
+
+
 def test_markup_in_a_sentence_is_escaped() -> None:
     assert (
         str(rendering.sentence("<b>123456"))

@@ -228,7 +228,9 @@ def test_draft_is_offered_restored_and_removed_after_saving(page: Page, base: st
     cell(page, 0, "backlog").fill("4711")
     cell(page, 1, "name").press("Enter")
     cell(page, 2, "name").fill("ADDED")
-    expect(page.get_by_text("Draft kept in this browser")).to_be_visible()
+    expect(page.get_by_text("Draft kept in this browser")).to_contain_text(
+        re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC\.$")
+    )
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     offer = page.get_by_role("region", name="Draft", exact=True)

@@ -335,6 +335,30 @@ def test_mean_with_three_decimals_is_read_back_from_its_text() -> None:
 def test_fraction_of_a_number_is_never_its_thousands() -> None:
     assert value_of("decimal", "0,125") == "0,125"
     assert value_of("decimal", "1,125") == 1125
+    assert value_of("decimal", "0.125") == Decimal("0.125")
+
+
+@pytest.mark.parametrize("text", ["1.200", "999.999"])
+def test_number_whose_point_may_separate_thousands_is_refused(text: str) -> None:
+    at = "/structures/0/queues/0/"
+    typed = {
+        **typed_of(example()),
+        at + "backlog": "",
+        at + "put_rate_per_s": text,
+        at + "outage_minutes": "60",
+    }
+    words = f"This may have a thousands separator: write {text.replace('.', '')} or {text}0."
+    assert check(typed).errors[at + "put_rate_per_s"] == words
+    typed[at + "put_rate_per_s"] = f"{text}0"
+    assert at + "put_rate_per_s" not in check(typed).errors
+
+
+def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
+    assert text_of("decimal", Decimal("1.234")) == "1.2340"
+    assert value_of("decimal", "1.2340") == Decimal("1.234")
+    rates = {"QM01": {"put_rate_per_s": Decimal("1.234"), "get_rate_per_s": Decimal(0)}}
+    assert text_of("rates", rates) == "QM01:1.2340/0"
+    assert value_of("rates", "QM01:1.2340/0") == rates
 
 
 @pytest.mark.parametrize(

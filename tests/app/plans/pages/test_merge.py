@@ -55,6 +55,7 @@ def test_values_that_both_editors_changed_differently_are_marked() -> None:
     rows = {row.pointer: row for row in conflict_rows(plan(), plan(Q_0=70, Q_1=5), plan(Q_0=80, Q_1=5))}
     assert rows["/structures/APP/queues/Q.0/backlog"].is_both
     assert not rows["/structures/APP/queues/Q.1/backlog"].is_both
+    assert rows["/structures/APP/queues/Q.0/backlog"].place == "Structure APP, queue Q.0: Backlog"
     row = rows["/structures/APP/queues/Q.0/backlog"]
     assert (row.base, row.theirs, row.yours) == (0, 70, 80)
 

@@ -26,6 +26,7 @@ from app.plans.sheet_pages import before_and_after_chart, sums_of
 from app.settings import Settings
 from app.sizing.calculator.answer import LABELS
 from app.texts.documents import example_text, read_text
+from app.web.form_words import FORM_LABELS
 from bench.plans import largest
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -100,9 +101,17 @@ def test_printed_long_plan_is_shortened_with_a_link_to_the_full_list(
         assert where in cut.links
 
 
+def test_labels_in_messages_are_those_of_the_editor(browser: Browser) -> None:
+    browser.save_example()
+    page = browser.get("/plans/SQ03/edit")
+    assert {label for label in FORM_LABELS.values() if label not in page.words} == set()
+
+
 def test_example_saved_in_the_form_has_the_policy_of_the_rest_interface(browser: Browser) -> None:
     page = browser.save_example()
     assert (page.status, page.path) == (200, "/plans/SQ03?saved=created")
+    assert "Saved. Next: the CFRM policy, job and commands" in page.words
+    assert {"/plans/SQ03?tab=policy", "/running?plan=SQ03"} <= set(page.links)
     saved = browser.ask("GET", "/plans/SQ03/versions/1/files/policy").text
     asked = browser.ask(
         "POST",
@@ -195,10 +204,10 @@ def test_concurrent_editors_see_both_versions_and_lose_nothing(browser: Browser)
     )
     assert refused.status == 409
     for words in (
-        "/structures/APPLICATION1/queues/PAYMENTS.IN/backlog",
+        "Structure APPLICATION1, queue PAYMENTS.IN: Backlog",
         "200000",
         "250000",
-        "full_threshold",
+        "Structure MYDATA: FULLTHRESHOLD",
         "80",
     ):
         assert words in refused.words

@@ -9,12 +9,21 @@ import pytest
 from fastapi import FastAPI
 
 from app.plans.head import TABS
+from app.web.form_words import with_labels
 from bench.plans import bank
 from tests.app.plans.pages.browsing import Browser, PageContent
 from tests.app.web.pages.html import read
 from tests.app.web.support import send_json
 
 MISSING = {"code": "DSGROUP_MISSING", "structure": "", "message": ""}
+
+
+def _shown(message: str) -> str:
+    """Return a message as the words of a page."""
+    # The page marks the key after a label as code, and its words have a blank around marked text.
+    return " ".join(with_labels(message).replace("(`", "( ").replace("`)", " )").split())
+
+
 PLAN = "/api/v1/plans/BANK"
 
 
@@ -91,7 +100,7 @@ def test_findings_are_grouped_and_each_is_listed(browser: Browser) -> None:
     assert f"{len(found)} of {len(found)} findings" in page.words
     assert page.ids.count("group-warning-DSGROUP_MISSING") == 1
     for each in found:
-        assert " ".join(each["message"].split()) in page.words
+        assert _shown(each["message"]) in page.words
 
 
 @pytest.mark.parametrize(
@@ -112,7 +121,7 @@ def test_filter_shows_only_matching_findings(browser: Browser, query: str, match
     every = stored(browser)["findings"]
     expected = [each for each in every if matches(each)]
     assert f"{len(expected)} of {len(every)} findings" in page.words
-    shown = [each for each in every if " ".join(each["message"].split()) in page.words]
+    shown = [each for each in every if _shown(each["message"]) in page.words]
     assert shown == expected
 
 

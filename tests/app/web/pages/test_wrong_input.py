@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
+import pytest
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -72,3 +73,18 @@ def test_any_address_gets_a_response_without_an_internal_error(app: FastAPI, raw
     # 308: hypothesis also tries texts of the source, among them the old addresses of documentation pages.
     for folder in ("reference", "docs", "quick"):
         assert html(app, f"/{folder}/{raw}").status in {200, 307, 308, 404, 405}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/calculator?backlog_by=rate&rate_per_minute=1.200",
+        "/calculator?target_usage_percent=1.200",
+        "/whatif/recovery?recovery_minutes=1.200",
+    ],
+)
+def test_point_that_may_separate_thousands_is_refused_in_every_form(app: FastAPI, address: str) -> None:
+    answer = html(app, address)
+    assert answer.status == 422
+    (wrong,) = read(answer.text).all(class_="wrong")
+    assert wrong.text == "This may have a thousands separator: write 1200 or 1.2000."

@@ -46,6 +46,12 @@ def test_filling_page_opens_with_a_chart_of_the_planned_outage(app: FastAPI, nam
     assert all(each.all("polyline") for each in drawn)
 
 
+def test_planned_outage_is_shown_as_a_whole_number_and_read_back(app: FastAPI) -> None:
+    shown = read(opened(app, "ONE").text).one("input", name="outage_minutes")["value"]
+    assert shown.isdecimal()
+    assert opened(app, "ONE", f"?outage_minutes={shown}").status == 200
+
+
 def test_filling_chart_labels_full_threshold_and_the_rules_in_use(app: FastAPI) -> None:
     words = read(opened(app, "MIXED", "?rule-1=65:16K&rule-2=100:4K&rule-3=90:64K").text).text
     assert "FULLTHRESHOLD 85 %" in words
