@@ -199,15 +199,19 @@ def put_names(session: Session, plan_id: int, qsg: str, names: AbstractSet[PlanN
     before = {tuple(row) for row in rows}
     after = {(qsg, *name) for name in names}
     keys = ("qsg", *PlanName._fields)
-    # Only the differences: a plan can have 32 000 queues, of which most saves change none.
-    gone = [{f"old_{key}": value for key, value in zip(keys, row, strict=True)} for row in before - after]
+    # Only the differences: a plan can have 32 000 queues, of which most saves change none. They are in the order of the
+    # key, in which SQLite finds the place of the next row faster.
+    gone = [
+        {f"old_{key}": value for key, value in zip(keys, row, strict=True)} for row in sorted(before - after)
+    ]
     if gone:
         key = (kept.kind == bindparam("old_kind")) & (kept.name == bindparam("old_name"))
         key &= (kept.structure == bindparam("old_structure")) & (kept.plan_id == plan_id)
         session.connection().execute(delete(kept).where(key), gone)
-    new = [{"plan_id": plan_id, **dict(zip(keys, row, strict=True))} for row in after - before]
+    new = [{"plan_id": plan_id, **dict(zip(keys, row, strict=True))} for row in sorted(after - before)]
     if new:
-        session.execute(insert(kept), new)
+        # The rows are many, and no object of the session shows them.
+        session.connection().execute(insert(kept), new)
 
 
 def remove_deleted_before(session: Session, before: datetime) -> Sequence[AnyRow]:

@@ -26,11 +26,12 @@ def without_defaults(version: StoredVersion) -> JsonObject:
     found: JsonObject = outline.model_dump(mode="json", exclude_defaults=True)
     for short, full in zip(found.get("structures", ()), document["structures"], strict=True):
         if full["queues"]:
-            short["queues"] = [_short(queue) for queue in full["queues"]]
+            short["queues"] = [short_queue(queue) for queue in full["queues"]]
     return found
 
 
-def _short(queue: JsonObject) -> JsonObject:
+def short_queue(queue: JsonObject) -> JsonObject:
+    """Return a stored queue without the values that are defaults."""
     short = {key: value for key, value in queue.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
     if rates := short.get("queue_manager_rates"):
         short["queue_manager_rates"] = {

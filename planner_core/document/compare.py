@@ -66,10 +66,14 @@ def _compare_objects(
             found.append(Difference(f"{at}/{escape_pointer(key)}", "removed", value, None))
             continue
         other = after[key]
+        if value is other:
+            continue
         # Most members are equal plain values. A plan has hundreds of thousands, so no pointer is made for them.
         kind = type(value)
         if kind is not type(other) or kind not in _PLAIN or value != other:
             _compare(f"{at}/{escape_pointer(key)}", value, other, found)
+    if after.keys() <= before.keys():
+        return
     for key, value in after.items():
         if key not in before:
             found.append(Difference(f"{at}/{escape_pointer(key)}", "added", None, value))

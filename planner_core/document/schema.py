@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
+from operator import is_
 from typing import Any
 
 from pydantic import BaseModel
@@ -64,44 +67,78 @@ def json_schema() -> dict[str, Any]:
 def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
     """Return a stored document with the defaults of keys that later versions added; it is not checked again."""
     # Comparisons of an old document with a new one must show only what a planner changed.
-    schema = _schema_once()
-    found = _filled(document, schema, schema["$defs"])
+    found = _filled(document, _outline())
     return found if isinstance(found, dict) else document
 
 
+@dataclass(slots=True)
+class _Outline:
+    """What a value of the schema can lack: the keys with defaults of an object, and those of the values inside of it."""
+
+    model: type[BaseModel] | None = None
+    """The model of an object; None for other values, and for maps whose keys are names, which lack nothing themselves."""
+    with_default: frozenset[str] = frozenset()
+    members: dict[str, _Outline] = field(default_factory=dict)
+    """The members of an object that can lack something."""
+    items: _Outline | None = None
+    """The items of a list and the values of a map, if they can lack something."""
+
+    @property
+    def can_lack(self) -> bool:
+        """Whether a value can lack anything."""
+        return bool(self.with_default or self.members or self.items)
+
+
 @cache
-def _schema_once() -> dict[str, Any]:
-    return json_schema()
+def _outline() -> _Outline:
+    schema = json_schema()
+    return _outline_of({**schema, "$ref": f"#/$defs/{PlanDocument.__name__}"}, {
+        **schema["$defs"], PlanDocument.__name__: schema,
+    })  # fmt: skip
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
-    """Return a value with the missing keys filled in from its schema."""
+def _outline_of(schema: dict[str, Any], known: dict[str, Any]) -> _Outline:
+    """Return the outline of a schema; `known` are the schemas of all objects by name."""
     branches = [schema, *schema.get("anyOf", ())]
-    items: dict[str, Any]
-    if isinstance(value, dict):
-        named = next((each["$ref"] for each in branches if "$ref" in each), None)
-        name = named.rpartition("/")[2] if named else PlanDocument.__name__
-        properties = (known[name] if named else schema).get("properties")
-        # A map whose keys are names, such as those of queue managers, lacks nothing itself.
-        if properties is None:
-            items = next(
-                (each["additionalProperties"] for each in branches if "additionalProperties" in each), {}
-            )
-            return {key: _filled(each, items, known) for key, each in value.items()} if items else value
-        found = {
-            # Plain values lack nothing; a large plan has almost a million of them.
-            key: each if type(each) in _PLAIN else _filled(each, properties.get(key, {}), known)
-            for key, each in value.items()
-        }
-        missing = {key for key in properties.keys() - value.keys() if "default" in properties[key]}
-        return found | _defaults(_MODEL_NAMED[name], found, missing) if missing else found
+    found = _Outline()
+    named = next((each["$ref"].rpartition("/")[2] for each in branches if "$ref" in each), None)
+    if named is not None and "properties" in known[named]:
+        properties: dict[str, Any] = known[named]["properties"]
+        found.model = _MODEL_NAMED.get(named)
+        found.with_default = frozenset(key for key, each in properties.items() if "default" in each)
+        outlines = {key: _outline_of(each, known) for key, each in properties.items()}
+        found.members = {key: each for key, each in outlines.items() if each.can_lack}
+    inner = next(
+        (each[key] for each in branches for key in ("items", "additionalProperties") if each.get(key)), None
+    )
+    if inner is not None:
+        items = _outline_of(inner, known)
+        found.items = items if items.can_lack else None
+    return found
+
+
+def _filled(value: object, outline: _Outline) -> object:
+    """Return a value with the missing keys filled in; the value itself if it lacks nothing."""
     if isinstance(value, list):
-        items = next((each["items"] for each in branches if "items" in each), {})
-        return [_filled(each, items, known) for each in value] if items else value
-    return value
+        if outline.items is None:
+            return value
+        items = [_filled(each, outline.items) for each in value]
+        return value if all(map(is_, items, value)) else items
+    if not isinstance(value, dict):
+        return value
+    inner: Iterable[tuple[str, _Outline]] = outline.members.items()
+    if outline.model is None and outline.items is not None:
+        inner = ((key, outline.items) for key in value)
+    filled = {}
+    for key, known in inner:
+        each = value.get(key)
+        # Most queues of a large plan have none of these members.
+        if each is not None and (new := _filled(each, known)) is not each:
+            filled[key] = new
+    found = value | filled if filled else value
+    if outline.model is None or outline.with_default <= value.keys():
+        return found
+    return found | _defaults(outline.model, found, set(outline.with_default - value.keys()))
 
 
 def _defaults(model: type[BaseModel], found: dict[str, Any], missing: set[str]) -> dict[str, Any]:

@@ -176,6 +176,8 @@ def _number_check(lowest: int, highest: int) -> Callable[[object], Decimal]:
     return validate
 
 
+# Equal decimals are the same number, however many zeros were entered.
+@lru_cache(_MOST_KNOWN)
 def _as_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 

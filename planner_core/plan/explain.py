@@ -76,20 +76,20 @@ def _explanations(result: PlanResult, *, depths: bool, only: int | None = None) 
 
 
 def explain_result(
-    result: PlanResult, *, depths: bool = False, levels: bool = True, only: int | None = None
+    result: PlanResult, *, depths: bool = False, details: bool = True, only: int | None = None
 ) -> Iterator[Explanation]:
     """Yield one explanation for each number in `PlanAnswer`; its basis is never better than that of the figures it uses.
 
-    With `only`, explain the figures of the structure at this place. With `levels=False`, leave out the figures on depth
-    events, which no other figure uses. In a comparison only the published side is
+    With `only`, explain the figures of the structure at this place. With `details=False`, leave out entries, elements and
+    the figures on depth events, on which no other figure rests. In a comparison only the published side is
     explained: the fitted side has the figures of the result, and the rest are differences and sums of both.
     """
     # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
     found = list(
-        _explain(result, depths=depths, levels=levels)
+        _explain(result, depths=depths, details=details)
         if only is None
         else _explain_structure(
-            f"/structures/{only}", result, result.structures[only], depths=depths, levels=levels
+            f"/structures/{only}", result, result.structures[only], depths=depths, details=details
         )
     )
     places = {item.figure: place for place, item in enumerate(found)}
@@ -153,10 +153,12 @@ def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int
     return replace(item, inputs=tuple(inputs)) if has_changed else item
 
 
-def _explain(result: PlanResult, *, depths: bool, levels: bool) -> Iterator[Explanation]:
+def _explain(result: PlanResult, *, depths: bool, details: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
-        yield from _explain_structure(f"/structures/{index}", result, structure, depths=depths, levels=levels)
+        yield from _explain_structure(
+            f"/structures/{index}", result, structure, depths=depths, details=details
+        )
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -176,7 +178,7 @@ def _explain(result: PlanResult, *, depths: bool, levels: bool) -> Iterator[Expl
 
 
 def _explain_structure(
-    at: str, result: PlanResult, structure: StructureResult, *, depths: bool, levels: bool
+    at: str, result: PlanResult, structure: StructureResult, *, depths: bool, details: bool
 ) -> Iterator[Explanation]:
     fillings = _Fillings(structure)
     yield _level(at, structure)
@@ -185,11 +187,11 @@ def _explain_structure(
     if structure.admin is not None:
         yield from _admin(at, structure)
     if structure.load is not None:
-        yield from _counts(at, result, structure, structure.load)
+        yield from _counts(at, result, structure, structure.load, details=details)
         yield _need(f"{at}/need_bytes", structure, structure.load, fillings)
         yield from _capacities(at, structure, structure.load, fillings)
         yield from _at_backlog(at, structure, structure.load, fillings)
-        if levels:
+        if details:
             yield from explain_depth_events(at, structure, result.document, depths=depths)
 
 
@@ -500,14 +502,48 @@ def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
         yield replace(counted, figure=f"{at}{counted.figure}")
 
 
-def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load) -> Iterator[Explanation]:
-    """Explain messages, entries and elements, queue by queue."""
-    curve = structure.curve
-    model = tables.constants("element_model")
+def _counts(
+    at: str, result: PlanResult, structure: StructureResult, load: Load, *, details: bool
+) -> Iterator[Explanation]:
+    """Explain messages, entries and elements, queue by queue; without details, only messages."""
     inputs: list[Input] = []
-    steps: list[Step] = []
-    element_inputs: list[Input] = [
-        Input("header_bytes", curve.header_bytes, "bytes", Basis.DERIVED, model["header_bytes"].source),
+    steps = [
+        _messages_of(number, result, structure, inputs, demand.messages)
+        for number, demand in enumerate(structure.queues, start=1)
+    ]
+    total = " + ".join(step.name for step in steps) or "0"
+    given, backlogs = tuple(inputs), tuple(steps)
+    for key in ("messages", "entries") if details else ("messages",):
+        yield Explanation(
+            f"{at}/{key}",
+            load.demand.messages,
+            key,
+            total,
+            given,
+            Basis.DERIVED,
+            model_source(),
+            backlogs,
+        )
+    if details:
+        element_inputs, terms = _elements(structure, load)
+        yield Explanation(
+            f"{at}/elements",
+            load.demand.elements,
+            "elements",
+            f"ceil({' + '.join(terms) or '0'})",
+            (*given, *element_inputs),
+            Basis.DERIVED,
+            tables.source("project", "The element model"),
+            backlogs,
+        )
+
+
+def _elements(structure: StructureResult, load: Load) -> tuple[list[Input], list[str]]:
+    """Return the inputs that explain the elements of all queues, besides those of their messages, and the term of each queue."""
+    model = tables.constants("element_model")
+    source = model["header_bytes"].source
+    inputs = [
+        Input("header_bytes", structure.curve.header_bytes, "bytes", Basis.DERIVED, source),
         model["element_bytes"].as_input(),
         model["offloaded_message_elements"].as_input(),
     ]
@@ -515,47 +551,16 @@ def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load)
     largest = model_constant("largest_message_in_cf_bytes")
     distributions = tables.source("project", "Message size distributions")
     for number, demand in enumerate(structure.queues, start=1):
-        steps.append(_messages_of(number, result, structure, inputs, demand.messages))
         if isinstance(demand.message_bytes, SizeDistribution):
-            mean = load.demand.mean_elements[number - 1]
-            element_inputs.append(
-                Input(
-                    f"mean_elements_{number}",
-                    Fraction(mean, SCALE),
-                    "elements",
-                    Basis.ASSUMED,
-                    distributions,
-                )
-            )
+            mean = Fraction(load.demand.mean_elements[number - 1], SCALE)
+            inputs.append(Input(f"mean_elements_{number}", mean, "elements", Basis.ASSUMED, distributions))
             terms.append(f"messages_{number} * mean_elements_{number}")
         elif demand.message_bytes > largest:
             terms.append(f"messages_{number} * offloaded_message_elements")
         else:
-            element_inputs.append(Input(f"bytes_{number}", demand.message_bytes, "bytes", Basis.GIVEN))
+            inputs.append(Input(f"bytes_{number}", demand.message_bytes, "bytes", Basis.GIVEN))
             terms.append(f"messages_{number} * ceil((bytes_{number} + header_bytes) / element_bytes)")
-    total = " + ".join(step.name for step in steps) or "0"
-    given, backlogs = tuple(inputs), tuple(steps)
-    for key, unit in (("messages", "messages"), ("entries", "entries")):
-        yield Explanation(
-            f"{at}/{key}",
-            load.demand.messages,
-            unit,
-            total,
-            given,
-            Basis.DERIVED,
-            model_source(),
-            backlogs,
-        )
-    yield Explanation(
-        f"{at}/elements",
-        load.demand.elements,
-        "elements",
-        f"ceil({' + '.join(terms) or '0'})",
-        (*given, *element_inputs),
-        Basis.DERIVED,
-        tables.source("project", "The element model"),
-        backlogs,
-    )
+    return inputs, terms
 
 
 def _messages_of(

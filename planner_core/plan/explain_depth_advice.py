@@ -354,23 +354,28 @@ class _Explainer:
         high = self.advisor.units.demand([each.high_at or 0 for each in in_force])
         full = self.advisor.units.demand([each.maxdepth or 0 for each in in_force])
         at = f"{self.at}/together"
-        yield self.taken(f"{at}/all_high_percent", together.at_high, high, offload=False, size=False)
+        yield self.taken(f"{at}/all_high_percent", together.at_high, self.filled(high, offload=False))
+        # INITSIZE and SIZE have the same bundles, in other numbers, so they are filled in the same phases.
+        filled = {offload: self.filled(full, offload=offload) for offload in (False, True)}
         for name, part, offload, size in (
             ("initsize", together.in_initsize, False, False),
             ("initsize_with_offload", together.in_initsize_with_offload, True, False),
             ("size", together.in_size, False, True),
             ("size_with_offload", together.in_size_with_offload, True, True),
         ):
-            yield self.taken(f"{at}/all_full_percent_of_{name}", part, full, offload=offload, size=size)
+            yield self.taken(f"{at}/all_full_percent_of_{name}", part, filled[offload], size=size)
+
+    def filled(self, demand: Demand, *, offload: bool) -> Phases | None:
+        """Return the phases of filling a bundle with a backlog; None if it is empty."""
+        return self.phases(demand, offload=offload) if demand.messages else None
 
     def taken(
-        self, figure: str, value: Fraction, demand: Demand, *, offload: bool, size: bool
+        self, figure: str, value: Fraction, phases: Phases | None, *, size: bool = False
     ) -> Explanation:
-        """Explain the part of a structure that a backlog uses."""
-        inputs, steps = self.bundles(size=size)
-        if not demand.messages:
+        """Explain the part of a structure that a backlog uses, which fills a bundle in these phases."""
+        if phases is None:
             return self.made(figure, 0, "percent", "0", ())
-        phases = self.phases(demand, offload=offload)
+        inputs, steps = self.bundles(size=size)
         formula = _HUNDREDTHS.format(f"1 / ({phases.names[-1]} * bundles)")
         return self.made(
             figure, _rounded(value), "percent", formula, (*inputs, *phases.inputs), (*steps, *phases.steps)

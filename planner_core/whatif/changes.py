@@ -168,11 +168,25 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
         for each in document.clusters
     ]
     changed = document.model_copy(update=update)
+    # The queues of a large plan are almost all of it, and most changes do not concern them, so they are not checked again.
+    same = [
+        at
+        for at, (old, new) in enumerate(zip(document.structures, changed.structures, strict=True))
+        if old.queues is new.queues
+    ]
+    dumped = changed.model_dump(mode="json", exclude={"structures": {at: {"queues"} for at in same}})
+    for at in same:
+        dumped["structures"][at]["queues"] = changed.structures[at].queues
     try:
         # Each change may be valid alone and all of them together may not, such as INITSIZE and SIZE.
-        return read_object(changed.model_dump(mode="json"))
+        checked = read_object(dumped)
     except DocumentInvalid as error:
         _refuse(*(_in_changes(each, changed, changes) for each in error.problems))
+    # The lists themselves, so that evaluations of both plans can share what they know of their queues.
+    structures = list(checked.structures)
+    for at in same:
+        structures[at] = structures[at].model_copy(update={"queues": document.structures[at].queues})
+    return checked.model_copy(update={"structures": structures})
 
 
 def _refuse(*problems: FieldProblem) -> NoReturn:

@@ -24,6 +24,7 @@ from planner_core.provenance import Basis, Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
 from planner_core.running.steps import CommandStep
+from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.placement import (
     Action,
     PlacedStructure,
@@ -291,7 +292,8 @@ def scenario(
         stored = None
     # Recalculated and not copied from the version: the figures of two cores differ without any change
     # (docs/decisions/0018).
-    before = evaluate(document, curve=curve)
+    queues = KnownQueues()
+    before = evaluate(document, curve=curve, queues=queues)
     if stored is not None and _differs(stored, before):
         own.append(
             finding(
@@ -301,7 +303,7 @@ def scenario(
             )
         )
     # A size that the scenario states is part of its question, so it stays even if it is too small.
-    after, replaced = evaluated_with_sizes(changed, curve=curve, kept=_given(changed, changes))
+    after, replaced = evaluated_with_sizes(changed, curve=curve, kept=_given(changed, changes), queues=queues)
     losses = None
     if facilities_of(changed):
         losses = losses_of([(document.qsg, before)]), losses_of([(document.qsg, after)])
@@ -392,6 +394,7 @@ def _redefined_queues(before: PlanResult, after: PlanResult) -> frozenset[str]:
     return frozenset(
         queue.name
         for was, now in zip(before.document.structures, after.document.structures, strict=True)
+        if was.queues is not now.queues
         for old, queue in zip(was.queues, now.queues, strict=True)
         if not is_defined_alike(old, queue)
     )
@@ -494,7 +497,7 @@ def _origins(result: PlanResult) -> dict[str, FigureOrigin]:
     # Steps are not stored: a reader who wants every step applies the change to the plan (docs/decisions/0018).
     wanted = {f"/structures/{at}/{key}" for at in range(len(result.structures)) for key in FIGURES}
     wanted |= {f"/totals/{key}" for key in TOTALS}
-    explained = explain_result(result, levels=False)
+    explained = explain_result(result, details=False)
     return {each.figure: _origin(each) for each in explained if each.figure in wanted}
 
 

@@ -9,10 +9,11 @@ references, and saving always saves all queues. Versions never change, so a refe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.plans.editor.form import ROWS_IN_STRUCTURE, Typed, queues_text, typed_of
+from app.plans.short_document import short_queue
 from app.plans.stored import StoredVersion
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid
@@ -38,6 +39,8 @@ class FoldedQueues:
     queues: int
     text: str
     """The queues as the form would contain them; empty if they were never read."""
+    stored: Sequence[JsonObject] = ()
+    """The queues as the document contains them, without values that are defaults; empty if they were never read."""
 
 
 class ReferenceUnknown(Exception):
@@ -99,7 +102,9 @@ def unfold(typed: Typed, documents: Documents) -> tuple[Typed, dict[str, FoldedQ
         queues = structures[int(parts[3])]["queues"]
         text = queues_text(queues)
         full[f"{place[1]}/queues"] = text
-        found[place[1]] = FoldedQueues(reference, at[1], len(queues), text)
+        found[place[1]] = FoldedQueues(
+            reference, at[1], len(queues), text, [short_queue(queue) for queue in queues]
+        )
     return full, found
 
 

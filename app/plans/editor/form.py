@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
+from typing import Protocol
 
 from app.plans.editor import fields
 from app.texts.documents import parse_text
@@ -221,14 +223,34 @@ def _complete(typed: Typed, at: str, specs: Iterable[FormField]) -> None:
         typed.setdefault(f"{at}/{spec.name}", "")
 
 
-def read(typed: Mapping[str, str]) -> Reading:
-    """Return the unchecked document of a form."""
-    return _Reader(typed).reading()
+class KnownQueues(Protocol):
+    """The queues of a structure in a stored version."""
+
+    @property
+    def text(self) -> str:
+        """The queues as the form would contain them."""
+
+    @property
+    def stored(self) -> Sequence[JsonObject]:
+        """The queues as the document would contain them."""
+
+
+_NOTHING_KNOWN: Mapping[str, KnownQueues] = MappingProxyType({})
+
+
+def read(typed: Mapping[str, str], known: Mapping[str, KnownQueues] = _NOTHING_KNOWN) -> Reading:
+    """Return the unchecked document of a form.
+
+    Args:
+        typed: The form with all of its queues.
+        known: Queues of structures, by pointer, whose text need not be read if the form still contains it.
+    """
+    return _Reader(typed, known).reading()
 
 
 class _Reader:
-    def __init__(self, typed: Mapping[str, str]) -> None:
-        self.typed = typed
+    def __init__(self, typed: Mapping[str, str], known: Mapping[str, KnownQueues] = _NOTHING_KNOWN) -> None:
+        self.typed, self.known = typed, known
         self.rows = rows_of(typed)
         self.origins: dict[str, str] = {}
         self.lines: dict[str, int] = {}
@@ -284,7 +306,13 @@ class _Reader:
         text = self.typed.get(f"{at}/queues")
         if text is None:
             return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE_ALL, blank={})
-        queues, numbers, problems = _read_text(text, self.typed.get(f"{at}/name", "").strip().upper())
+        stored = self.known.get(at)
+        if stored is not None and stored.text and stored.text == text:
+            # One line for each, below the heading.
+            found: _TextRead = list(stored.stored), list(range(2, len(stored.stored) + 2)), []
+        else:
+            found = _read_text(text, self.typed.get(f"{at}/name", "").strip().upper())
+        queues, numbers, problems = found
         self.problems.extend(FieldProblem(f"{at}/queues", problem) for problem in problems)
         self.origins[f"{goes_to}/queues"] = f"{at}/queues"
         for index, number in enumerate(numbers):
@@ -371,15 +399,15 @@ def _queue(cells: Mapping[str, str]) -> JsonObject:
     return queue
 
 
-def check(typed: Mapping[str, str]) -> CheckedForm:
-    """Read a form and check its document."""
+def check(typed: Mapping[str, str], known: Mapping[str, KnownQueues] = _NOTHING_KNOWN) -> CheckedForm:
+    """Read a form and check its document; the arguments are those of `read`."""
     # The queues of a large plan are millions of texts, none of which is garbage.
     with collection_paused(sum(map(len, typed.values()))):
-        return _check(typed)
+        return _check(typed, known)
 
 
-def _check(typed: Mapping[str, str]) -> CheckedForm:
-    reading = read(typed)
+def _check(typed: Mapping[str, str], known: Mapping[str, KnownQueues]) -> CheckedForm:
+    reading = read(typed, known)
     problems: list[FieldProblem] = []
     document: PlanDocument | None = None
     try:

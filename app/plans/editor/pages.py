@@ -279,7 +279,7 @@ def preview(request: Request, session: SessionDep, body: DocumentFormDep) -> Res
     """Show the result of an unsaved form, for the script that runs while the user types."""
     asked = _unfolded(session, read_body(body))
     typed = asked.typed
-    panel, checked = panel_of(typed, check(typed), curves_in(request.app.state.database))
+    panel, checked = panel_of(typed, check(typed, asked.folded), curves_in(request.app.state.database))
     page = PanelPage(
         title="Result",
         section="plans",
@@ -312,7 +312,7 @@ def _ready(
     """Return the document to save, or the form with its errors."""
     taken = take_pastes(asked.typed)
     asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
-    checked = check(asked.typed)
+    checked = check(asked.typed, asked.folded)
     lead = ""
     if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
         lead = "Not saved: some pasted lines could not be read. Correct or delete them."
@@ -378,7 +378,11 @@ def _editor(
     else:
         curves = curves_in(request.app.state.database)
         panel, checked = panel_of(
-            asked.typed, check(asked.typed), curves, is_asked=is_asked, is_saved=asked.action == "save"
+            asked.typed,
+            check(asked.typed, asked.folded),
+            curves,
+            is_asked=is_asked,
+            is_saved=asked.action == "save",
         )
     shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
@@ -453,7 +457,7 @@ def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) 
         return _gone(request, name, asked, plan_gone(name))
     base = _base(session, name, asked.base) or theirs
     # A form with errors has no document to merge: it is shown again, based on the current version.
-    mine = check(asked.typed).document
+    mine = check(asked.typed, asked.folded).document
     # With the ETag of the current version, saving after the review is not a conflict.
     on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")
     if mine is not None:

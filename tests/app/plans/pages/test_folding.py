@@ -9,7 +9,9 @@ import pytest
 from fastapi import FastAPI
 
 from app.plans.editor import folding, panel
+from app.plans.editor.form import check, typed_of
 from bench.plans import largest
+from planner_core.document.reading import read_object
 from tests.app.plans.pages.browsing import Browser, PageContent
 from tests.app.web.support import get, send_json
 
@@ -145,3 +147,39 @@ def test_plan_that_is_not_large_has_its_queues_in_the_form(
     page = browser.get(AT)
     assert not any(key.endswith("/queues_of") for key in page.fields)
     assert "PAYMENTS.EUROPE" in page.fields["/structures/0/queues"]
+
+
+def test_queues_that_the_form_refers_to_are_those_of_their_text() -> None:
+    plan = largest(structures=2, queues=QUEUES, with_definitions=True)
+    defaults, whole = (
+        {"name": "PLAIN", "message_bytes": 1024, "backlog": 0},
+        {"name": "W", "message_bytes": "1M"},
+    )
+    rates = {"QM00": {"put_rate_per_s": 0, "get_rate_per_s": 1.5}, "QM01": {"put_rate_per_s": 7}}
+    plan["structures"][0]["queues"][:2] = [
+        {**defaults, "share": False, "qsvciev": "HIGH"},
+        {**whole, "backlog": 7, "put_rate_per_s": 8, "get_rate_per_s": 0.00001, "queue_manager_rates": rates},
+    ]
+    document = read_object(plan).model_dump(mode="json")
+    at = "/structures/0/queues_of"
+    typed, folded = folding.unfold({**typed_of(read_object(plan)), at: "1.1/0"}, lambda *_: document)
+    assert folded == {}  # the form has the queues themselves
+    without = {key: text for key, text in typed.items() if key != "/structures/0/queues"}
+    typed, folded = folding.unfold({**without, at: "1.1/0"}, lambda *_: document)
+    assert list(folded) == ["/structures/0"]
+    plain, known = check(typed), check(typed, folded)
+    assert plain.document is not None
+    assert known.document == plain.document
+    assert known.reading.lines == plain.reading.lines
+    for one, other in zip(
+        known.document.structures[0].queues, plain.document.structures[0].queues, strict=True
+    ):
+        assert one.model_fields_set == other.model_fields_set
+        assert repr(one) == repr(other)
+
+
+def test_error_in_a_queue_that_the_form_refers_to_names_its_line(browser: Browser) -> None:
+    refused = press(browser, browser.get(AT), "save", **{"/queue_managers": "QM01 QM02"})
+    assert refused.status == 422
+    # The first queue has no rates, and the heading is the first line.
+    assert "Line 3: QM00 is not among the queue_managers of the plan" in refused.words

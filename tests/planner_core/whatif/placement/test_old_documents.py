@@ -47,7 +47,8 @@ def test_missing_placement_keys_get_their_defaults() -> None:
 
 def test_stored_values_are_kept_when_defaults_are_added() -> None:
     complete = json.loads(read_json(COMPLETE.read_bytes()).model_dump_json())
-    assert with_new_keys(complete) == complete
+    # Itself, so that saving a plan need not compare it.
+    assert with_new_keys(complete) is complete
 
 
 @pytest.mark.parametrize("to", ["SMDS", "DB2"])

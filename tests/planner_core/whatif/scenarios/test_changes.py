@@ -183,3 +183,22 @@ def test_any_factors_give_a_valid_plan_document(rate: Decimal, outage: Decimal) 
 def test_stored_changes_read_back_unchanged(level: int, more: int) -> None:
     changes = read_changes({"cfcc_level": level, "queue_managers": more, "growth": {}})
     assert read_changes(changes.as_json()) == changes
+
+
+def test_queues_that_no_change_concerns_are_the_lists_of_the_plan_themselves() -> None:
+    plan = read_object(document())
+    grown = applied(plan, read_changes({"growth": {"percent_per_year": 10, "years": 2}}))
+    # Evaluations recognize the list, and share the counts of its queues.
+    assert grown.structures[0].queues is plan.structures[0].queues
+    busier = applied(plan, read_changes({"rate_factor": 2}))
+    assert busier.structures[0].queues is not plan.structures[0].queues
+    assert plan.structures[0].queues[1].put_rate_per_s == Decimal(40)
+
+
+def test_queues_that_no_change_concerns_are_still_checked_against_changes() -> None:
+    both = {name: {"put_rate_per_s": 5, "get_rate_per_s": 4.5} for name in ("QM01", "QM02")}
+    plan = document()
+    plan["structures"][0]["queues"][2] = {**MEASURED, "queue_manager_rates": both}
+    [(field, message)] = problems({"queue_managers": 1}, plan)
+    assert field == "/changes"
+    assert "/structures/0/queues/2/queue_manager_rates: names 2 queue managers" in message
