@@ -98,7 +98,7 @@ _MARK = """([unchecked, unchecked_links]) => {
   window.unchecked = unchecked.map((at) => window.firstOfStyle[at]);
   for (const each of window.unchecked) each.setAttribute("data-unchecked", "");
   const styles = new Set(unchecked_links);
-  for (const [each, style] of window.styleOfLink) {
+  for (const [each, style] of window.styleOfLink ?? []) {
     if (styles.has(style)) each.setAttribute("data-unchecked-link", "");
   }
 }"""
@@ -143,11 +143,11 @@ def problems_at_every_width(page: Page) -> list[str]:
     return found
 
 
-def _mark_unchecked_styles(page: Page) -> set[str]:
-    """Mark the first text of each style that has not passed yet, and return these styles; mark such links as well."""
+def _mark_unchecked_styles(page: Page, *, marks_links: bool) -> set[str]:
+    """Mark the first text of each style that has not passed yet, and return these styles; mark such links on request."""
     styles: list[str] = page.evaluate(_FIND_STYLES)
     assert styles
-    links = [style for style in page.evaluate(_FIND_LINKS) if style not in _passed]
+    links = [style for style in page.evaluate(_FIND_LINKS) if style not in _passed] if marks_links else []
     page.evaluate(_MARK, [[at for at, style in enumerate(styles) if style not in _passed], links])
     return set(styles) - _passed
 
@@ -156,7 +156,7 @@ def _run(page: Page, context: dict[str, Any], **options: object) -> list[str]:
     if page.evaluate("!window.axe"):
         page.add_script_tag(url=_SCRIPT)
     for _ in range(_ATTEMPTS):
-        unchecked = _mark_unchecked_styles(page)
+        unchecked = _mark_unchecked_styles(page, marks_links="include" not in context)
         if "include" in context and not unchecked:
             return []
         found = page.evaluate(_RUN, [{**context, "exclude": [["#api-docs"]]}, options])
