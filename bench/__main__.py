@@ -70,14 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {platform.system()}\n"
     )
     if "service" in wanted:
-        for is_varied, what, aim in (
-            (False, "the same document in every request", AIM_RATIO_REPEATED),
-            (True, "other application structures in every request", AIM_RATIO),
-        ):
-            served = service.measure(
-                sq03(), rounds=options.rounds, requests=options.requests, is_varied=is_varied
-            )
-            _print_service(served, what, aim=aim)
+        repeated, varied = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
+        _print_service(repeated, "the same document in every request", aim=AIM_RATIO_REPEATED)
+        _print_service(varied, "other application structures in every request", aim=AIM_RATIO)
     if "pages" in wanted:
         _print_pages(pages.measure(rounds=options.rounds))
     if "core" in wanted:
@@ -87,11 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print_core(computed)
     if "stored" in wanted:
         saves = max(options.rounds // 3, 1)
-        kept = stored.measure_largest(structures=options.structures, queues=options.queues, rounds=saves)
+        kept, pasted = stored.measure(structures=options.structures, queues=options.queues, rounds=saves)
         what = f"{options.structures} structures x {options.queues} queues by REST, shown as a page"
         _print_stored(kept, what, aims=(AIM_SAVE_LARGEST_S, AIM_SHOW_LARGEST_S))
         _print_stored(
-            stored.measure_pasted(queues=options.queues, rounds=saves),
+            pasted,
             f"{options.queues} queues pasted into the editor's form, shown as a page",
             aims=(None, None, AIM_PASTED_S),
         )

@@ -162,30 +162,42 @@ def running(which: str, bodies: Iterable[bytes], *, data_dir: Path | None = None
 
 
 def measure(
-    document: JsonObject, *, rounds: int, requests: int, is_varied: bool = False
-) -> dict[str, Served]:
+    document: JsonObject, *, rounds: int, requests: int
+) -> tuple[dict[str, Served], dict[str, Served]]:
     """Measure the servers in alternation, and return the median round of each.
 
     Args:
         document: The plan.
         rounds: The number of rounds.
         requests: The number of requests in each round.
-        is_varied: Whether every application structure differs in each request.
+
+    Returns:
+        The speed with the plan in every request, and with plans in which every application structure differs.
     """
-    # Encoded before the measurement, because the client shares the machine with the servers.
-    documents = islice(variants(document), VARIANTS) if is_varied else [document]
-    bodies = [json.dumps(each).encode() for each in documents]
+    body = json.dumps(document).encode()
     # A multiple of the connections, because each round sends the same number of requests on every connection.
     requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
-    times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}
     with ExitStack() as stack:
-        servers = {which: stack.enter_context(running(which, cycle(bodies))) for which in SERVERS}
+        servers = {which: stack.enter_context(running(which, cycle([body]))) for which in SERVERS}
         answers = {which: server.connect() for which, server in servers.items()}
+        repeated = _median_rounds(servers, answers, rounds=rounds, requests=requests)
+        # Encoded before the measurement, because the client shares the machine with the servers.
+        varied = [json.dumps(each).encode() for each in islice(variants(document), VARIANTS)]
         for server in servers.values():
-            server.round(requests)  # warm-up
-        for _ in range(rounds):
-            for which, server in servers.items():
-                times[which].append(server.round(requests))
+            server.bodies = cycle(varied)
+        return repeated, _median_rounds(servers, answers, rounds=rounds, requests=requests)
+
+
+def _median_rounds(
+    servers: dict[str, Server], answers: dict[str, int], *, rounds: int, requests: int
+) -> dict[str, Served]:
+    """Return the median round of each server, whose answers have these lengths [bytes]."""
+    times: dict[str, list[tuple[float, float]]] = {which: [] for which in servers}
+    for server in servers.values():
+        server.round(requests)  # warm-up
+    for _ in range(rounds):
+        for which, server in servers.items():
+            times[which].append(server.round(requests))
     return {
         which: Served(
             requests_per_s=requests / statistics.median(seconds for seconds, _ in found),

@@ -35,25 +35,39 @@ class Stored:
     cpu_s: float
 
 
+_Served = tuple[Server, http.client.HTTPConnection]
 Saved = Callable[[http.client.HTTPConnection, str], str]
 """A function that saves a plan under a name, and returns the path that shows it."""
 
 
-def measure_largest(
+def measure(
     *, structures: int = STRUCTURES, queues: int = QUEUES, rounds: int = 3
-) -> dict[str, Stored]:
-    """Measure saving the largest plan over REST and showing it as a page."""
+) -> tuple[dict[str, Stored], dict[str, Stored]]:
+    """Measure saving a plan and showing it as a page.
+
+    Returns:
+        The times for the largest plan, saved over REST, and for queues that are pasted into the form of the editor; the other
+        server gets the document.
+    """
+    with ExitStack() as stack:
+        servers = {which: stack.enter_context(_served(which)) for which in SERVERS}
+        largest_plan = _measure(
+            servers, _ways_of_the_largest_plan(structures=structures, queues=queues), "PLAN", rounds=rounds
+        )
+        return largest_plan, _measure(servers, _ways_of_pasted_queues(queues), "PASTED", rounds=rounds)
+
+
+def _ways_of_the_largest_plan(*, structures: int, queues: int) -> dict[str, Saved]:
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
 
     def by_rest(connection: http.client.HTTPConnection, name: str) -> str:
         _ask(connection, "PUT", f"/api/v1/plans/{name}", body, JSON, expected=201)
         return f"/plans/{name}"
 
-    return _measure({"planner": by_rest, "bare-store": _put_bare(body)}, rounds=rounds)
+    return {"planner": by_rest, "bare-store": _put_bare(body)}
 
 
-def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored]:
-    """Measure pasting queues into the form of the editor; the other server gets the document."""
+def _ways_of_pasted_queues(queues: int) -> dict[str, Saved]:
     plan = largest(structures=1, queues=queues)
     lines = ["name,message_bytes,p95,max,backlog,persistent"]
     for place, queue in enumerate(plan["structures"][0]["queues"]):
@@ -78,10 +92,7 @@ def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored
         _ask(connection, "POST", "/new-plan", sent, FORM, expected=303)
         return f"/plans/{name}"
 
-    return _measure(
-        {"planner": by_form, "bare-store": _put_bare(json.dumps(plan).encode())},
-        rounds=rounds,
-    )
+    return {"planner": by_form, "bare-store": _put_bare(json.dumps(plan).encode())}
 
 
 def _put_bare(body: bytes) -> Saved:
@@ -92,15 +103,16 @@ def _put_bare(body: bytes) -> Saved:
     return put
 
 
-def _measure(ways: dict[str, Saved], *, rounds: int) -> dict[str, Stored]:
+def _measure(
+    servers: dict[str, _Served], ways: dict[str, Saved], name: str, *, rounds: int
+) -> dict[str, Stored]:
+    """Return the median times of each server to save and show plans with this name and a number."""
     times: dict[str, list[tuple[float, float, float]]] = {which: [] for which in ways}
-    with ExitStack() as stack:
-        servers = {which: stack.enter_context(_served(which)) for which in SERVERS}
-        for number in range(rounds + 1):
-            for which, (server, connection) in servers.items():
-                found = _save_and_show(server, connection, ways[which], f"PLAN{number}")
-                if number:  # the first round is a warm-up
-                    times[which].append(found)
+    for number in range(rounds + 1):
+        for which, (server, connection) in servers.items():
+            found = _save_and_show(server, connection, ways[which], f"{name}{number}")
+            if number:  # the first round is a warm-up
+                times[which].append(found)
     return {
         which: Stored(*(statistics.median(each) for each in zip(*found, strict=True)))
         for which, found in times.items()
@@ -108,7 +120,7 @@ def _measure(ways: dict[str, Saved], *, rounds: int) -> dict[str, Stored]:
 
 
 @contextmanager
-def _served(which: str) -> Iterator[tuple[Server, http.client.HTTPConnection]]:
+def _served(which: str) -> Iterator[_Served]:
     with tempfile.TemporaryDirectory() as folder, running(which, (), data_dir=Path(folder)) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
         try:
