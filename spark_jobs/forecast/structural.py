@@ -32,7 +32,6 @@ from spark_jobs.forecast.noise import (
     Distances,
     Lasting,
     distances_of,
-    whitened,
 )
 from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
 
@@ -54,6 +53,8 @@ PRIOR_DAYS = 4
 LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
+BENT = 2
+"""The number of columns of a linear trend: of its pace, and of the curve around which it is expanded."""
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
 """The shares of the current level below which a linear trend is not continued: into the past, and into the future."""
 STEEPEST = 0.9
@@ -139,7 +140,6 @@ def _told(found: Break) -> str:
 class _Whitened:
     """The columns of one combination that depend only on the days, transformed to independent noise of variance 1."""
 
-    root: Floats
     log_det: float
     design: Floats
     """The design without breaks."""
@@ -158,11 +158,11 @@ class _Shared:
         """Return the columns of a combination, which are kept."""
         found = self._found.get(lasting)
         if found is None:
-            root = self.distances.root(lasting)
             width = self._design.shape[1]
-            white = whitened(root, np.concatenate([self._design, self.distances.with_state(lasting)], axis=1))
-            log_det = 2 * float(np.log(np.diag(root)).sum())
-            found = self._found[lasting] = _Whitened(root, log_det, white[:, :width], white[:, width:])
+            columns = np.concatenate([self._design, self.distances.with_state(lasting)], axis=1)
+            white = self.distances.whiten(lasting, columns)
+            log_det = self.distances.log_det(lasting)
+            found = self._found[lasting] = _Whitened(log_det, white[:, :width], white[:, width:])
         return found
 
 
@@ -202,31 +202,40 @@ class _Fitter:
 
     def _both(self, lasting: Lasting, *, steps: int) -> list[_Fit]:
         """Fit the compounding trend and the linear one, which is approached in steps."""
-        white = self._shared.of(lasting)
-        root, log_det, state = white.root, white.log_det, white.state
+        white, whiten = self._shared.of(lasting), self._shared.distances.whiten
         # Breaks are the last columns of a design; the columns before them are shared.
         own = np.column_stack([self._design[:, white.design.shape[1] :], self._logs])
-        own = whitened(root, own)
+        bent: Floats | None = None
+        if steps == 1:
+            # The pace is known before the fit, so all columns are transformed at once: reading the root takes the time.
+            own = whiten(lasting, np.concatenate([own, self._bent(self._pace)], axis=1))
+            own, bent = own[:, :-BENT], own[:, -BENT:]
+        else:
+            own = whiten(lasting, own)
         design, logs = np.concatenate([white.design, own[:, :-1]], axis=1), own[:, -1]
         products = design.T @ design
-        found = [self._fit(lasting, logs, design, products, state, log_det, is_linear=False)]
+        found = [self._fit(lasting, logs, design, products, white, is_linear=False)]
         changed = design.copy()
-        ahead = self._design[:, PACE]
-        steepest = STEEPEST / max(-float(ahead.min()), 1.0)
-        pace = self._pace if steps == 1 else float(found[0].coefficients[PACE])
+        self._pace = float(found[0].coefficients[PACE]) if bent is None else self._pace
         for _ in range(steps):
-            pace = min(max(pace, -10 * steepest), steepest)
-            # On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded at the
-            # current pace.
-            ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
-            bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
-            bent = whitened(root, bent)
+            if bent is None or steps > 1:
+                bent = whiten(lasting, self._bent(self._pace))
             changed[:, PACE] = bent[:, 0]
             products[:, PACE] = products[PACE] = bent[:, 0] @ changed
-            linear = self._fit(lasting, logs - bent[:, 1], changed, products, state, log_det, is_linear=True)
-            pace = float(linear.coefficients[PACE])
-        self._pace = pace
+            linear = self._fit(lasting, logs - bent[:, 1], changed, products, white, is_linear=True)
+            self._pace = float(linear.coefficients[PACE])
         return [*found, linear]
+
+    def _bent(self, pace: float) -> Floats:
+        """Return the column of a linear trend's pace, and what it has in common with none: both at about this pace.
+
+        On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded.
+        """
+        ahead = self._design[:, PACE]
+        steepest = STEEPEST / max(-float(ahead.min()), 1.0)
+        pace = min(max(pace, -10 * steepest), steepest)
+        ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
+        return np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
 
     def _fit(
         self,
@@ -234,8 +243,7 @@ class _Fitter:
         logs: Floats,
         design: Floats,
         products: Floats,
-        state: Floats,
-        log_det: float,
+        white: _Whitened,
         *,
         is_linear: bool,
     ) -> _Fit:
@@ -253,7 +261,7 @@ class _Fitter:
         squares = max(squares, freedom * LEAST_DEVIATION**2)
         log_evidence = (
             lasting.log_prior()
-            - log_det / 2
+            - white.log_det / 2
             - float(np.log(np.diag(root)).sum())
             - freedom / 2 * float(np.log(squares))
         )
@@ -263,7 +271,7 @@ class _Fitter:
             log_evidence,
             logs,
             design,
-            state,
+            white.state,
             root,
             coefficients,
             squares / freedom,
