@@ -366,6 +366,8 @@ def by_polars(files: Files) -> Tables:
         "elements_in_use_pct",
         "structure_full_count",
         "size_max_bytes",
+        "entries_written",
+        "elements_written",
     )
     keys = ("filed", "day", "qsg", "structure", "family")
     pools = (
@@ -383,7 +385,8 @@ def by_polars(files: Files) -> Tables:
     )
     usage = [rows(STRUCTURE_USAGE), rows(ALLOCATION).with_columns(
         pl.lit(None, pl.Float64).alias("entries_in_use_pct"), pl.lit(None, pl.Float64).alias("elements_in_use_pct"),
-        pl.lit(None, pl.Int64).alias("structure_full_count"),
+        pl.lit(None, pl.Int64).alias("structure_full_count"), pl.lit(None, pl.Int64).alias("entries_written"),
+        pl.lit(None, pl.Int64).alias("elements_written"),
     )]  # fmt: skip
     small = (pl.col("entries_in_use") < ENTRIES_SHIFT // 2) & (pl.col("elements_in_use") < ENTRIES_SHIFT)
     structures = pl.concat([each.select(pools) for each in usage]).group_by(*keys, *state).agg(
@@ -391,6 +394,7 @@ def by_polars(files: Files) -> Tables:
         entries_pct_peak=pl.col("entries_in_use_pct").max(), elements_pct_peak=pl.col("elements_in_use_pct").max(),
         fullest=pl.when(small).then(pl.col("entries_in_use") * ENTRIES_SHIFT + pl.col("elements_in_use")).max(),
         full_count=known_sum("structure_full_count"), size_max_bytes=pl.col("size_max_bytes").max(),
+        entries_written=known_sum("entries_written"), elements_written=known_sum("elements_written"),
     )  # fmt: skip
     policy = ("policy_size_bytes", "policy_initsize_bytes", "full_threshold_pct", "mq_offload_rules")
     policies = rows(ALLOCATION).filter(pl.any_horizontal(pl.col(name).is_not_null() for name in policy))
