@@ -325,14 +325,20 @@ def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
 
 def _print_rolled_up(found: dumps.RolledUp) -> None:
     size_mb = found.size_bytes / MEGA
-    for each in (found.ingest, found.roll_up):
+    for each in (found.ingest, found.roll_up, found.uploaded):
         print(f"{each.name:<32}{each.seconds:>8.2f} s{each.cpu_s:>8.2f} CPU s{each.peak_mb:>7.0f} MB")
-    rate = size_mb / (found.ingest.seconds + found.roll_up.seconds)
-    by_cpu = size_mb / (found.ingest.cpu_s + found.roll_up.cpu_s)
-    print(
-        f"{'both, MB/s of ' + format(size_mb, '.0f') + ' MB':<32}{rate:>8.1f}{by_cpu:>10.1f} by CPU time"
-        f"; aim {AIM_ROLLED_UP_MB_PER_S}, ratio {rate / AIM_ROLLED_UP_MB_PER_S:.2f}\n"
-    )
+    ways = {
+        "both, by commands": (found.ingest, found.roll_up),
+        "both, as an upload": (found.uploaded,),
+    }
+    for name, jobs in ways.items():
+        rate = size_mb / sum(job.seconds for job in jobs)
+        by_cpu = size_mb / sum(job.cpu_s for job in jobs)
+        print(
+            f"{f'{name}, MB/s of {size_mb:.0f} MB':<40}{rate:>8.1f}{by_cpu:>10.1f} by CPU time"
+            f"; aim {AIM_ROLLED_UP_MB_PER_S}, ratio {rate / AIM_ROLLED_UP_MB_PER_S:.2f}"
+        )
+    print()
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

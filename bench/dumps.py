@@ -14,14 +14,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.jobs.starter import Starter
 
 SEED = 4
 POLL_S = 0.05
+SMALL_BYTES = 60_000
 CHUNK_BYTES = 2**22
 PAGE_BYTES, TICKS_PER_S = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
@@ -70,10 +75,13 @@ class RolledUp:
     size_bytes: int
     ingest: Measured
     roll_up: Measured
+    uploaded: Measured
+    """Both jobs for the same dump as a running service starts them: by its starter, which has imported the packages."""
 
 
 def measure_roll_up(size_bytes: int) -> RolledUp:
     """Measure the ingest of a dump of about this size with one-minute intervals, and the roll-up of its days."""
+    from app.jobs.starter import Starter
     from spark_jobs.smf.generate import generate_dump
 
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
@@ -85,9 +93,46 @@ def measure_roll_up(size_bytes: int) -> RolledUp:
         command = [sys.executable, "-m", "spark_jobs.rollup", "--history", str(work / "history-in-process")]
         out, seconds, cpu, peak = _watched(command)
         lines = len(out.splitlines())
+        small = work / "small.smf"
+        generate_dump(small, SMALL_BYTES, SEED)
+        with Starter() as starter:
+            # A service has usually read an upload before, so the worker has read the layouts of the records.
+            _upload(starter, small, work / "history-small")
+            uploaded = _upload(starter, dump, work / "history-upload")
         return RolledUp(
-            dump.stat().st_size, ingest, Measured("roll-up of its days", seconds, cpu, peak, lines, {})
+            dump.stat().st_size,
+            ingest,
+            Measured("roll-up of its days", seconds, cpu, peak, lines, {}),
+            uploaded,
         )
+
+
+def _upload(starter: Starter, dump: Path, history: Path) -> Measured:
+    """Measure the two jobs of an upload in the worker of a starter."""
+    from app.jobs import processes
+
+    jobs = (
+        [processes.INGEST, str(dump), "--history", str(history), "--in-process-below", str(2**62)],
+        [processes.ROLLUP, "--history", str(history)],
+    )
+    seconds = cpu = peak = 0.0
+    lines = 0
+    for job in jobs:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            began = time.perf_counter()
+            started = starter.start([*processes.PYTHON, *job], stdout=out.fileno(), stderr=err.fileno())
+            with _watching(started.pid) as watched:
+                code = started.wait()
+                seconds += time.perf_counter() - began
+            if code != 0:
+                err.seek(0)
+                message = f"{' '.join(job)} ended with {code}: {err.read()[-2000:].decode()}"
+                raise RuntimeError(message)
+            out.seek(0)
+            lines = len(out.readlines())
+        cpu += watched.cpu_s
+        peak = max(peak, watched.peak_mb)
+    return Measured("both, as an upload", seconds, cpu, peak, lines, {})
 
 
 def _warm(dump: Path) -> None:
@@ -124,28 +169,47 @@ def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
     """Run a command, and return its output, seconds, CPU seconds, and peak memory [MB]."""
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    peak, done = 0, threading.Event()
-    processor_s: dict[int, float] = {}
+    with _watching(process.pid) as watched:
+        out, err = process.communicate()
+    seconds = time.perf_counter() - began
+    if process.returncode != 0:
+        message = f"{' '.join(command)} ended with {process.returncode}: {err[-2000:]}{out[-2000:]}"
+        raise RuntimeError(message)
+    return out, seconds, watched.cpu_s, watched.peak_mb
+
+
+@dataclass
+class _Watched:
+    """The use of a process and its child processes while they were watched."""
+
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+
+
+@contextmanager
+def _watching(pid: int) -> Iterator[_Watched]:
+    """Watch a process and its child processes; the result is complete at the end."""
+    found, done = _Watched(), threading.Event()
+    before: dict[int, float] = {}
+    _look(pid, before)
+    processor_s = dict(before)
 
     def watch() -> None:
-        nonlocal peak
         while not done.is_set():
-            peak = max(peak, _look(process.pid, processor_s))
+            found.peak_mb = max(found.peak_mb, _look(pid, processor_s) / 1e6)
             # Peaks shorter than this are missed; a shorter interval would take CPU time from the measured processes.
             done.wait(POLL_S)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        out, err = process.communicate()
+        yield found
     finally:
         done.set()
         watcher.join()
-    seconds = time.perf_counter() - began
-    if process.returncode != 0:
-        message = f"{' '.join(command)} ended with {process.returncode}: {err[-2000:]}{out[-2000:]}"
-        raise RuntimeError(message)
-    return out, seconds, sum(processor_s.values()), peak / 1e6
+        # A process that remains, such as a starter, may have worked since the last look.
+        _look(pid, processor_s)
+        found.cpu_s = sum(processor_s.values()) - sum(before.values())
 
 
 def _look(pid: int, processor_s: dict[int, float]) -> int:

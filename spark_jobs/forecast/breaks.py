@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import lapack
 
 from spark_jobs.forecast.cleaning import NORMAL_MAD
 from spark_jobs.forecast.design import YEAR, Break, Design, break_of
@@ -40,14 +41,15 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
     """
     of_days = _candidates_of(days.tobytes(), last)
     root = distances.root(SCAN)
-    basis = _basis(of_days.design * of_days.priors / deviation)
-    rest = whitened(root, logs[:, None])[:, 0]
     steps = of_days.columns
+    # The part of the columns that is left to explain is steps - basis @ explained. It is never written out: for a year of
+    # days, this would take most of the time of the search.
+    basis, explained = _explained(of_days, deviation)
+    weight = of_days.squares - (explained**2).sum(axis=0)
+    rest = whitened(root, logs[:, None])[:, 0]
     rest = rest - basis @ (basis.T @ rest)
-    free = steps - basis @ (basis.T @ steps)
     found: list[Break] = []
     while len(found) < AT_MOST:
-        weight = (steps * free).sum(axis=0)
         usable = weight > LEAST_WEIGHT
         size = np.where(usable, rest @ steps / np.where(usable, weight, 1.0), 0.0)
         # Use the median, because breaks that have not been found yet would inflate a standard deviation.
@@ -57,17 +59,28 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
         if strength[best] < STRENGTH:
             break
         found.append(of_days.breaks[best])
-        direction = free[:, best] / np.sqrt(float(free[:, best] @ free[:, best]))
+        direction = steps[:, best] - basis @ explained[:, best]
+        direction = direction / np.sqrt(float(direction @ direction))
         rest = rest - direction * float(direction @ rest)
-        free = free - np.outer(direction, direction @ free)
+        along = direction @ steps
+        of_direction = along - (direction @ basis) @ explained
+        weight = weight - along * of_direction
+        basis = np.column_stack([basis, direction])
+        explained = np.vstack([explained, of_direction])
     return sorted(found, key=lambda each: each.day)
 
 
-def _basis(design: Floats) -> Floats:
-    """Return orthonormal columns of a design with its priors as further rows (ridge), limited to the rows of days."""
-    basis, _ = np.linalg.qr(np.vstack([design, np.eye(design.shape[1])]))
-    found: Floats = basis[: len(design)]
-    return found
+def _explained(of_days: _Candidates, deviation: float) -> tuple[Floats, Floats]:
+    """Return an orthonormal basis of the design, and its products with the columns of all breaks.
+
+    The priors of the design are further rows (ridge); the basis is limited to the rows of days.
+    """
+    scale = of_days.priors / deviation
+    design = of_days.design * scale
+    basis, upper = np.linalg.qr(np.vstack([design, np.eye(design.shape[1])]))
+    # The same as basis.T @ columns, without touching the many columns again.
+    explained: Floats = lapack.dtrtrs(upper, scale[:, None] * of_days.products, trans=1)[0]
+    return basis[: len(design)], explained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +94,10 @@ class _Candidates:
     design: Floats
     """The design without breaks, and the bend of a linear trend."""
     priors: Floats
+    products: Floats
+    """The products of the design's columns (rows) with those of the breaks."""
+    squares: Floats
+    """The squared length of the column of each break."""
 
 
 @lru_cache(maxsize=KEPT_DAY_SETS)
@@ -99,4 +116,7 @@ def _candidates_of(of_days: bytes, last: int) -> _Candidates:
     width = design.shape[1]
     white = whitened(distances_of(days, last=last).root(SCAN), np.concatenate([design, columns], axis=1))
     priors = np.append(plain.priors(), BEND_PRIOR)
-    return _Candidates(tuple(breaks), least, white[:, width:], white[:, :width], priors)
+    design, columns = white[:, :width], white[:, width:]
+    return _Candidates(
+        tuple(breaks), least, columns, design, priors, design.T @ columns, (columns**2).sum(axis=0)
+    )

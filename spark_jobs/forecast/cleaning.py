@@ -112,8 +112,10 @@ def _around(days: Days, values: Floats) -> Floats:
     widest = int((end - begin).max())
     at = begin[:, None] + np.arange(widest)[None, :]
     inside = at < end[:, None]
-    windows = np.where(inside, values[np.minimum(at, len(values) - 1)], np.nan)
-    medians: Floats = np.nanmedian(windows, axis=1)
+    # Like np.nanmedian, which takes a multiple of the time for many short rows.
+    windows = np.sort(np.where(inside, values[np.minimum(at, len(values) - 1)], np.inf), axis=1)
+    row, count = np.arange(len(days)), end - begin
+    medians: Floats = (windows[row, (count - 1) // 2] + windows[row, count // 2]) / 2
     return medians
 
 

@@ -25,6 +25,9 @@ PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
 STEADY = 0.6
 """Prior probability that the level does not drift, and that the pace does not drift."""
 STATES = 4
+FEW_COLUMNS = 5
+"""The number of columns up to which OpenBLAS solves a triangular system faster one by one: for a single column, it copies
+no part of the matrix."""
 KEPT_DAY_SETS = 1
 """The number of sets of days whose roots are kept in each process. The roots of 400 days take 50 to 130 MB."""
 
@@ -44,6 +47,10 @@ class Lasting:
         for value, grid in ((self.level_walk, LEVEL_WALKS), (self.pace_walk, PACE_WALKS)):
             found += float(np.log((1 - STEADY) / (len(grid) - 1) if value else STEADY))
         return found
+
+    def is_autoregressive(self) -> bool:
+        """Return whether the noise of a day depends on the previous day only, and neither level nor pace drift."""
+        return self.share == 1 and not self.level_walk and not self.pace_walk
 
 
 class Distances:
@@ -97,6 +104,28 @@ class Distances:
         lower: Floats = root
         return lower
 
+    def whiten(self, lasting: Lasting, columns: Floats) -> Floats:
+        """Return the columns (values of the days in rows) transformed to independent noise of variance 1."""
+        if not lasting.is_autoregressive():
+            return whitened(self.root(lasting), columns)
+        # Such noise depends on the previous day only, so that its root has an inverse with two diagonals.
+        correlation, new = self._previous(lasting)
+        found = columns / new[:, None]
+        found[1:] -= (correlation / new)[1:, None] * columns[:-1]
+        return found
+
+    def log_det(self, lasting: Lasting) -> float:
+        """Return the logarithm of the determinant of the days' covariance, in units of the noise's variance."""
+        if lasting.is_autoregressive():
+            return 2 * float(np.log(self._previous(lasting)[1]).sum())
+        return 2 * float(np.log(np.diag(self.root(lasting))).sum())
+
+    def _previous(self, lasting: Lasting) -> tuple[Floats, Floats]:
+        """Return each day's correlation with the previous one, and the deviation of what is new on each day."""
+        apart = np.diff(self.at, prepend=self.at[0])
+        correlation = np.where(apart > 0, lasting.correlation**apart, 0.0)
+        return correlation, np.sqrt(1 - correlation**2)
+
     def with_state(self, lasting: Lasting) -> Floats:
         """Return the covariance of the days (rows) with the state at the end.
 
@@ -136,5 +165,10 @@ def _distances_of(days: bytes, last: int) -> Distances:
 
 def whitened(root: Floats, columns: Floats) -> Floats:
     """Return the columns transformed to independent noise of variance 1."""
-    found: Floats = lapack.dtrtrs(root, columns, lower=1)[0]
+    if columns.shape[1] > FEW_COLUMNS:
+        found: Floats = lapack.dtrtrs(root, columns, lower=1)[0]
+        return found
+    found = np.empty(columns.shape, order="F")
+    for number, column in enumerate(columns.T):
+        found[:, number] = lapack.dtrtrs(root, column, lower=1)[0]
     return found

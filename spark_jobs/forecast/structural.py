@@ -14,6 +14,7 @@ grid is fitted exactly (Gaussian, conjugate priors), and paths are drawn from ea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import PACE, Break, Design
 from spark_jobs.forecast.figures import iso
 from spark_jobs.forecast.noise import (
+    KEPT_DAY_SETS,
     LEVEL_WALKS,
     NOISES,
     PACE_WALKS,
@@ -30,7 +32,6 @@ from spark_jobs.forecast.noise import (
     Distances,
     Lasting,
     distances_of,
-    whitened,
 )
 from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
 
@@ -52,6 +53,8 @@ PRIOR_DAYS = 4
 LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
+BENT = 2
+"""The number of columns of a linear trend: of its pace, and of the curve around which it is expanded."""
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
 """The shares of the current level below which a linear trend is not continued: into the past, and into the future."""
 STEEPEST = 0.9
@@ -102,7 +105,8 @@ def structural(
     distances = distances_of(days, last=last)
     breaks = breaks_of(days, logs - centre, distances, last=last, deviation=deviation)
     design = Design(days, last=last, breaks=breaks)
-    fits = _Fitter(logs - centre, distances, design.of(days), design.priors(), deviation=deviation).fits()
+    shared = _shared_of(days.tobytes(), last)
+    fits = _Fitter(logs - centre, shared, design.of(days), design.priors(), deviation=deviation).fits()
     weights = np.array([fit.log_evidence for fit in fits])
     weights = np.exp(weights - weights.max())
     order = [int(number) for number in np.argsort(-weights, kind="stable") if weights[number] >= NEGLIGIBLE]
@@ -132,11 +136,46 @@ def _told(found: Break) -> str:
 # ---- fits ------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whitened:
+    """The columns of one combination that depend only on the days, transformed to independent noise of variance 1."""
+
+    log_det: float
+    design: Floats
+    """The design without breaks."""
+    state: Floats
+
+
+class _Shared:
+    """The part of the fits that structures measured on the same days share; it does not depend on their peaks."""
+
+    def __init__(self, days: Days, *, last: int) -> None:
+        self.distances = distances_of(days, last=last)
+        self._design = Design(days, last=last).of(days)
+        self._found: dict[Lasting, _Whitened] = {}
+
+    def of(self, lasting: Lasting) -> _Whitened:
+        """Return the columns of a combination, which are kept."""
+        found = self._found.get(lasting)
+        if found is None:
+            width = self._design.shape[1]
+            columns = np.concatenate([self._design, self.distances.with_state(lasting)], axis=1)
+            white = self.distances.whiten(lasting, columns)
+            log_det = self.distances.log_det(lasting)
+            found = self._found[lasting] = _Whitened(log_det, white[:, :width], white[:, width:])
+        return found
+
+
+@lru_cache(maxsize=KEPT_DAY_SETS)
+def _shared_of(days: bytes, last: int) -> _Shared:
+    return _Shared(np.frombuffer(days, dtype=np.int64), last=last)
+
+
 class _Fitter:
     def __init__(
-        self, logs: Floats, distances: Distances, design: Floats, priors: Floats, *, deviation: float
+        self, logs: Floats, shared: _Shared, design: Floats, priors: Floats, *, deviation: float
     ) -> None:
-        self._logs, self._distances, self._design, self._deviation = logs, distances, design, deviation
+        self._logs, self._shared, self._design, self._deviation = logs, shared, design, deviation
         self._precision = (deviation / priors) ** 2
         self._pace = 0.0
 
@@ -163,42 +202,56 @@ class _Fitter:
 
     def _both(self, lasting: Lasting, *, steps: int) -> list[_Fit]:
         """Fit the compounding trend and the linear one, which is approached in steps."""
-        root = self._distances.root(lasting)
-        log_det = 2 * float(np.log(np.diag(root)).sum())
-        state = self._distances.with_state(lasting)
-        width = self._design.shape[1]
-        white = whitened(root, np.concatenate([self._design, state, self._logs[:, None]], axis=1))
-        design, state, logs = white[:, :width], white[:, width : width + STATES], white[:, -1]
-        found = [self._fit(lasting, logs, design, state, log_det, is_linear=False)]
+        white, whiten = self._shared.of(lasting), self._shared.distances.whiten
+        # Breaks are the last columns of a design; the columns before them are shared.
+        own = np.column_stack([self._design[:, white.design.shape[1] :], self._logs])
+        bent: Floats | None = None
+        if steps == 1:
+            # The pace is known before the fit, so all columns are transformed at once: reading the root takes the time.
+            own = whiten(lasting, np.concatenate([own, self._bent(self._pace)], axis=1))
+            own, bent = own[:, :-BENT], own[:, -BENT:]
+        else:
+            own = whiten(lasting, own)
+        design, logs = np.concatenate([white.design, own[:, :-1]], axis=1), own[:, -1]
+        products = design.T @ design
+        found = [self._fit(lasting, logs, design, products, white, is_linear=False)]
+        changed = design.copy()
+        self._pace = float(found[0].coefficients[PACE]) if bent is None else self._pace
+        for _ in range(steps):
+            if bent is None or steps > 1:
+                bent = whiten(lasting, self._bent(self._pace))
+            changed[:, PACE] = bent[:, 0]
+            products[:, PACE] = products[PACE] = bent[:, 0] @ changed
+            linear = self._fit(lasting, logs - bent[:, 1], changed, products, white, is_linear=True)
+            self._pace = float(linear.coefficients[PACE])
+        return [*found, linear]
+
+    def _bent(self, pace: float) -> Floats:
+        """Return the column of a linear trend's pace, and what it has in common with none: both at about this pace.
+
+        On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded.
+        """
         ahead = self._design[:, PACE]
         steepest = STEEPEST / max(-float(ahead.min()), 1.0)
-        pace = self._pace if steps == 1 else float(found[0].coefficients[PACE])
-        for _ in range(steps):
-            pace = min(max(pace, -10 * steepest), steepest)
-            # On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded at the
-            # current pace.
-            ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
-            bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
-            bent = whitened(root, bent)
-            changed = design.copy()
-            changed[:, PACE] = bent[:, 0]
-            linear = self._fit(lasting, logs - bent[:, 1], changed, state, log_det, is_linear=True)
-            pace = float(linear.coefficients[PACE])
-        self._pace = pace
-        return [*found, linear]
+        pace = min(max(pace, -10 * steepest), steepest)
+        ratio = np.maximum(1 + pace * ahead, NEAR_ZERO)
+        return np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
 
     def _fit(
         self,
         lasting: Lasting,
         logs: Floats,
         design: Floats,
-        state: Floats,
-        log_det: float,
+        products: Floats,
+        white: _Whitened,
         *,
         is_linear: bool,
     ) -> _Fit:
-        """Fit the coefficients to the whitened days; the noise's variance is integrated out."""
-        information = design.T @ design
+        """Fit the coefficients to the whitened days; the noise's variance is integrated out.
+
+        `products` are those of the design's columns with one another.
+        """
+        information = products.copy()
         information.flat[:: len(information) + 1] += self._precision
         root = lapack.dpotrf(information, lower=1)[0]
         half = lapack.dtrtrs(root, design.T @ logs, lower=1)[0]
@@ -208,7 +261,7 @@ class _Fitter:
         squares = max(squares, freedom * LEAST_DEVIATION**2)
         log_evidence = (
             lasting.log_prior()
-            - log_det / 2
+            - white.log_det / 2
             - float(np.log(np.diag(root)).sum())
             - freedom / 2 * float(np.log(squares))
         )
@@ -218,7 +271,7 @@ class _Fitter:
             log_evidence,
             logs,
             design,
-            state,
+            white.state,
             root,
             coefficients,
             squares / freedom,

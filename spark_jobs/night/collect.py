@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -248,7 +248,7 @@ def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -
         ends: the end of the last interval [microseconds].
         last_day: the last day of the group.
     """
-    covered = np.array([int(bits).bit_count() for bits in hours.tolist()])
+    covered = np.bitwise_count(hours)
     whole: NDArray[np.bool_] = covered >= LEAST_COVERED * np.median(covered)
     # Only the last day can be incomplete because its dumps have not arrived yet.
     if days[-1] == last_day:
@@ -392,12 +392,17 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
     # The time of allocation is part of the key: a new allocation is a new point, even with the same totals.
     found = rows.group_by(keys).aggregate([("observations", "sum")])
     found = found.sort_by([(name, "ascending") for name in keys])
-    columns = [found[name].to_pylist() for name in (*keys, "observations_sum")]
+    columns = [_values(found[name]) for name in (*keys, "observations_sum")]
+    # There is a point for each day of a structure, but only one name for each structure.
+    xcf_names = {
+        of: cfrm_structure_name(qsg_name=of[0], cfstruct_name=of[1])
+        for of in set(zip(*(columns[keys.index(name)] for name in _OF_STRUCTURE), strict=True))
+    }
     return [
         AllocationPoint(
             qsg=qsg,
             structure=structure,
-            xcf_structure=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
+            xcf_structure=xcf_names[qsg, structure],
             coupling_facility=facility,
             cfcc_level=cfcc_levels.get(facility),
             day=day,
@@ -411,6 +416,15 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
             *columns, strict=True
         )
     ]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; texts and times, which repeat, are converted once for each distinct value."""
+    if pa.types.is_integer(column.type):
+        return list(column.to_pylist())
+    coded = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
+    distinct = coded.dictionary.to_pylist()
+    return [distinct[place] for place in coded.indices.to_pylist()]
 
 
 def _recent(kept: DailySnapshot, kind: str, first: int) -> pa.Table:
@@ -432,7 +446,7 @@ def _queue_days(usage: pa.Table) -> list[QueueDay]:
     names = (
         *keys, "puts_sum", "put_bytes_sum", "put_size_min_bytes_min", "put_size_max_bytes_max", "persistent_puts_sum",
     )  # fmt: skip
-    columns = [found[name].to_pylist() for name in names]
+    columns = [_values(found[name]) for name in names]
     return [
         QueueDay(qsg, structure, queue, day, puts, size, smallest, largest, persistent)
         for qsg, structure, queue, day, puts, size, smallest, largest, persistent in zip(
@@ -455,7 +469,7 @@ def _structure_days(usage: pa.Table) -> list[StructureDay]:
     found = found.sort_by([(name, "ascending") for name in (*keys, "instant")])
     last: dict[tuple[str, str, dt.date], int] = {}
     for qsg, structure, day, fullest in zip(
-        *(found[name].to_pylist() for name in (*keys, "fullest_max")), strict=True
+        *(_values(found[name]) for name in (*keys, "fullest_max")), strict=True
     ):
         # The rows are sorted by `instant`, so an observation at an instant overwrites the maxima of an interval.
         last[qsg, structure, day] = fullest

@@ -165,6 +165,7 @@ def reduce_days(
     *,
     work_dir: Path,
     began: Callable[[str], None] = lambda kind: None,
+    kinds: Sequence[str] = KINDS,
 ) -> Reduced:
     """Reduce filed days to daily statistics.
 
@@ -175,6 +176,7 @@ def reduce_days(
         days: filed days such as `2026-11-20`.
         work_dir: the folder for temporary copies of a history in an object store.
         began: a function that is called with each kind before it is reduced.
+        kinds: the kinds of statistics; fewer only to measure them.
     """
     files = files_of_days(snapshot, days)
     with ThreadPoolExecutor(LOOKERS) as pool:
@@ -188,7 +190,7 @@ def reduce_days(
         for table in COLUMNS
     }
     statistics: dict[str, pa.Table] = {}
-    for kind in KINDS:
+    for kind in kinds:
         began(kind)
         views = [view for table in TABLES_OF[kind] for view in standing[table]]
         if not views:

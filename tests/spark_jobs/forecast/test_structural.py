@@ -41,12 +41,14 @@ def logs(days: np.ndarray) -> np.ndarray:
     return found
 
 
-def fitter(days: np.ndarray) -> tuple[structural._Fitter, Distances, Design]:
+def fitter(
+    days: np.ndarray, *, changes: tuple[Break, ...] = ()
+) -> tuple[structural._Fitter, Distances, Design]:
     last = int(days[-1])
-    distances, design = Distances(days, last=last), Design(days, last=last)
+    shared, design = structural._Shared(days, last=last), Design(days, last=last, breaks=changes)
     return (
-        structural._Fitter(logs(days), distances, design.of(days), design.priors(), deviation=DEVIATION),
-        distances,
+        structural._Fitter(logs(days), shared, design.of(days), design.priors(), deviation=DEVIATION),
+        shared.distances,
         design,
     )
 
@@ -68,6 +70,7 @@ def test_roots_kept_for_the_same_days_give_the_same_paths() -> None:
     def forget() -> None:
         noise._distances_of.cache_clear()
         breaks._candidates_of.cache_clear()
+        structural._shared_of.cache_clear()
 
     # More sets of days than are kept, and two histories of each set. The last day has no peak if it is exceptional or empty.
     sets = [MONDAY + GAPS, MONDAY + np.arange(90), MONDAY + np.arange(0, 120, 2), MONDAY + 1 + GAPS]
@@ -81,6 +84,7 @@ def test_roots_kept_for_the_same_days_give_the_same_paths() -> None:
     forget()
     together = [paths(days, last, level) for days, last in several for level in (3.0, 7.0)]
     assert noise._distances_of.cache_info().hits >= len(several)
+    assert structural._shared_of.cache_info().hits >= len(several)
     assert all(np.array_equal(one, other) for one, other in zip(apart, together, strict=True))
     # In another order, other sets of days are kept.
     again = [paths(days, last, level) for level in (3.0, 7.0) for days, last in several]
@@ -105,8 +109,9 @@ def test_history_that_ends_later_has_its_own_roots_and_candidates(monkeypatch: p
     assert asked == [last]
 
 
-def test_evidence_matches_the_joint_distribution_of_the_days() -> None:
-    made, _, design = fitter(GAPS)
+@pytest.mark.parametrize("changes", [(), (Break(30, "level"), Break(60, "pace"))])
+def test_evidence_matches_the_joint_distribution_of_the_days(changes: tuple[Break, ...]) -> None:
+    made, _, design = fitter(GAPS, changes=changes)
     columns = design.of(GAPS)
     prior = np.diag((design.priors() / DEVIATION) ** 2)
     known = logs(GAPS)
@@ -183,6 +188,23 @@ def test_level_shift_is_found_and_not_treated_as_growth() -> None:
     middle = np.median(drawn(peaks), axis=0)
     working = np.arange(200, 380) % 7 < 5
     assert middle[working] == pytest.approx(1500, rel=0.1)
+
+
+def test_several_breaks_are_found() -> None:
+    peaks = busy(300, noise=0.02)
+    peaks[60:] *= 1.5
+    peaks[150:] *= 1.3
+    peaks[240:] /= 1.6
+    days = MONDAY + np.arange(300)
+    last = int(days[-1])
+    found = breaks_of(days, np.log(peaks / 1000), Distances(days, last=last), last=last, deviation=0.02)
+    assert found == [Break(MONDAY + day, "level") for day in (60, 150, 240)]
+
+
+def test_search_for_breaks_leaves_out_what_the_design_explains() -> None:
+    candidates = breaks._candidates_of((MONDAY + GAPS).tobytes(), MONDAY + 89)
+    basis, explained = breaks._explained(candidates, DEVIATION)
+    assert explained == pytest.approx(basis.T @ candidates.columns)
 
 
 def test_start_of_growth_is_found_and_the_growth_continues() -> None:
