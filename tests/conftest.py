@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
+from tests.computed_plans import plans_are_computed_once
 from tests.databases import (
     commits_do_not_wait_for_the_disk,
     database,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
-    "migrations_run_once", "postgres_server", "url",
+    "migrations_run_once", "plans_are_computed_once", "postgres_server", "url",
 ]  # fmt: skip
 """Fixtures for all folders, so that all tests share one server."""
 
