@@ -23,7 +23,7 @@ from tests.databases import (
     url,
 )
 from tests.prepared import OPENED
-from tests.serving import background_threads, threads_left
+from tests.serving import authorities_are_read_once, background_threads, threads_left
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
+    "authorities_are_read_once", "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
     "migrations_run_once", "plans_are_computed_once", "postgres_server", "url",
 ]  # fmt: skip
 """Fixtures for all folders, so that all tests share one server."""
