@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
+from tests.computed_plans import plans_are_computed_once
 from tests.databases import (
     commits_do_not_wait_for_the_disk,
     database,
@@ -22,7 +23,7 @@ from tests.databases import (
     url,
 )
 from tests.prepared import OPENED
-from tests.serving import background_threads, threads_left
+from tests.serving import authorities_are_read_once, background_threads, threads_left
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
-    "migrations_run_once", "postgres_server", "url",
+    "authorities_are_read_once", "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
+    "migrations_run_once", "plans_are_computed_once", "postgres_server", "url",
 ]  # fmt: skip
 """Fixtures for all folders, so that all tests share one server."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ssl import SSLContext
 
+import httpx
+import pytest
 import uvicorn
 from fastapi import FastAPI
 from starlette.responses import Response
@@ -21,6 +25,30 @@ ANSWER_S = 30
 END_S = 180
 """Longest wait for the end of a server, whose watcher may be starting a process."""
 
+
+@pytest.fixture(scope="session", autouse=True)
+def authorities_are_read_once() -> Iterator[None]:
+    """Let the HTTP clients of tests share what they trust by default.
+
+    Each call of `httpx.get` would otherwise read the certificates of all public authorities, which takes 20 ms of CPU time,
+    and the tests contact only this machine. Clients that state what they trust, as all of the service do, get that.
+    """
+    create = httpx.create_ssl_context
+    by_default = create()
+
+    def shared(verify: SSLContext | str | bool = True, **options: object) -> SSLContext:
+        # The variables of the environment with other authorities apply unless trust_env is False.
+        from_environment = options.get("trust_env", True) and (os.environ.keys() & _AUTHORITIES)
+        if verify is True and not options.get("cert") and not from_environment:
+            return by_default
+        return create(verify=verify, **options)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", shared)
+        yield
+
+
+_AUTHORITIES = {"SSL_CERT_FILE", "SSL_CERT_DIR"}
 
 SCRIPTS: dict[str, str] = {}
 """Scripts of tests by their paths, served beside each application: its pages permit only scripts of their own origin."""

@@ -88,10 +88,16 @@ class TableOfRows:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def tables_in(connection: Connection) -> list[TableOfRows]:
-    """Return the tables of the database, each after those that it refers to."""
+def schema_of(connection: Connection) -> MetaData:
+    """Return the tables as they are in the database."""
     metadata = MetaData()
     metadata.reflect(connection)
+    return metadata
+
+
+def tables_in(connection: Connection) -> list[TableOfRows]:
+    """Return the tables of the database, each after those that it refers to."""
+    metadata = schema_of(connection)
     numbers = _last_numbers(connection, metadata)
     return [
         TableOfRows(table.name, tuple(_columns(table)), numbers.get(table.name, 0))
@@ -206,8 +212,7 @@ def load_rows(
     Raises:
         ArchiveInvalid: The archive has other tables or columns than the database, or a row that cannot be read.
     """
-    metadata = MetaData()
-    metadata.reflect(connection)
+    metadata = schema_of(connection)
     _check_same(metadata, tables)
     # A migration may have put rows of its own into a new table.
     for table in reversed(metadata.sorted_tables):

@@ -29,6 +29,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
 from tests.deployment.ansible_filters import ROLE, load_filters
 from tests.packaging.pins import ROOT
+from tests.prepared import prepared, script
 from tests.serving import served
 
 HERE = Path(__file__).parent / "ansible"
@@ -38,16 +39,8 @@ pytestmark = [
     pytest.mark.skipif(PLAYBOOK is None, reason="ansible-core is not installed"),
 ]
 SECRET = "cfplan_not-for-any-log"
-# Ansible sends each module with its library as source, which Python would compile for each task. The same library of the
-# installed package is compiled already.
-INTERPRETER = f"""\
-#!{sys.executable}
-import sys
-
-import ansible.module_utils.basic
-
-exec(compile(sys.stdin.read(), "<module>", "exec"), {{"__name__": "__main__"}})
-"""
+IMPORTED = ("tests.deployment.ansible_module", "ansible.module_utils.basic", "ansible.module_utils.urls")
+"""Imported once by the process from which modules are forked."""
 ACTIVE = """\
    CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000A1B2C) PARTITION(0F) CPCID(00)
    CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000D3E4F) PARTITION(0F) CPCID(00)
@@ -157,10 +150,11 @@ class Played:
 
 
 class Service(NamedTuple):
-    """The service that the role asks, and a folder for the modules that Ansible has packed."""
+    """The service that the role asks, a folder for the modules that Ansible has packed, and the Python that runs them."""
 
     url: str
     packed: Path
+    interpreter: Path
 
 
 def play(
@@ -174,13 +168,10 @@ def play(
     folder.mkdir(exist_ok=True)
     given = {name: site.variables(**changes) for name, (site, changes) in cases.items()}
     names = dict.fromkeys(name for each in given.values() for name in each)
-    interpreter = folder / "python"
-    interpreter.write_text(INTERPRETER, encoding="utf-8")
-    interpreter.chmod(0o700)
+    local = {"ansible_connection": "local", "ansible_python_interpreter": str(service.interpreter)}
     hosts = {
         name: {
-            "ansible_connection": "local",
-            "ansible_python_interpreter": str(interpreter),
+            **local,
             "case": each,
             "cfplan_test_sysplex": str(cases[name][0].folder / "sysplex.json"),
         }
@@ -189,7 +180,9 @@ def play(
     extra = {"cfplan_structures_url": service.url, **{name: f"{{{{ case.{name} }}}}" for name in names}}
     (folder / "play.yml").write_text(playbook_of("ansible.md"), encoding="utf-8")
     (folder / "variables.json").write_text(json.dumps(extra), encoding="utf-8")
-    (folder / "hosts.json").write_text(json.dumps({"zos": {"hosts": hosts}}), encoding="utf-8")
+    # Modules run on localhost; otherwise Ansible would start them with its own Python.
+    inventory = {"all": {"hosts": {"localhost": local}, "children": {"zos": {"hosts": hosts}}}}
+    (folder / "hosts.json").write_text(json.dumps(inventory), encoding="utf-8")
     # By default, Ansible checks a thousand times a second whether a task has ended.
     (folder / "ansible.cfg").write_text("[defaults]\ninternal_poll_interval = 0.02\n", encoding="utf-8")
     (folder / "results.jsonl").write_text("", encoding="utf-8")
@@ -223,8 +216,14 @@ def play(
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Serve cfplan for all tests: only the main test stores a plan."""
-    with served(create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))) as url:
-        yield Service(url, tmp_path_factory.mktemp("packed"))
+    interpreter = tmp_path_factory.mktemp("interpreter") / "python"
+    with (
+        prepared(os.environ, *IMPORTED) as modules,
+        served(create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))) as url,
+    ):
+        interpreter.write_text(script(modules.folder, IMPORTED[0]), encoding="utf-8")
+        interpreter.chmod(0o700)
+        yield Service(url, tmp_path_factory.mktemp("packed"), interpreter)
 
 
 @pytest.fixture

@@ -4,11 +4,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection, MetaData
 
+from app.backup import rows
 from tests import postgres
 from tests.app.backup.support import Place, back_up, fill, place_at
 from tests.databases import KINDS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schemas_are_read_once() -> Iterator[None]:
+    """Read the tables of SQLite databases once for each schema, which are the statements that SQLite keeps."""
+    read, known = rows.schema_of, dict[tuple[str, ...], MetaData]()
+
+    def schema_of(connection: Connection) -> MetaData:
+        if connection.dialect.name != "sqlite":
+            return read(connection)
+        found = connection.exec_driver_sql(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+        )
+        statements = tuple(found.scalars())
+        if statements not in known:
+            known[statements] = read(connection)
+        return known[statements]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "schema_of", schema_of)
+        yield
 
 
 @pytest.fixture(scope="session", params=KINDS)
