@@ -73,6 +73,9 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     def validate(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             refuse("must be a size such as '512M' or a number of K")
+        # A size that needs a unit lacks one in any case.
+        if bare is not None and isinstance(value, str) and (problem := separator_problem(value)):
+            refuse(problem)
         try:
             size = parse_size(value, default_unit=bare)
         except SizeSyntax as error:
@@ -226,8 +229,10 @@ def message_bytes(value: str | int) -> int:
 
     Raises:
         SizeSyntax: The text is not a size.
-        ValueError: The size is larger than any message.
+        ValueError: The size is larger than any message, or its point may separate thousands.
     """
+    if isinstance(value, str) and (problem := separator_problem(value)):
+        raise ValueError(problem)
     size = bytes_of(value)
     if size > LARGEST_MESSAGE_BYTES:
         message = f"must be between 0 and {LARGEST_MESSAGE_BYTES} bytes (100 MB)"

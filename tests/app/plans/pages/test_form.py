@@ -353,6 +353,26 @@ def test_number_whose_point_may_separate_thousands_is_refused(text: str) -> None
     assert at + "put_rate_per_s" not in check(typed).errors
 
 
+@pytest.mark.parametrize(
+    "field", ["structures/0/initsize", "coupling_facilities/0/size", "structures/0/queues/0/message_bytes"]
+)
+def test_size_without_unit_whose_point_may_separate_thousands_is_refused(field: str) -> None:
+    said = check({**typed_of(example()), f"/{field}": "4.000"}).errors
+    assert said[f"/{field}"] == "This may have a thousands separator: write 4000 or 4.0000."
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("structures/0/queues/0/max_message_length", "4.000", "Must be a whole number."),
+        ("structures/0/queues/0/message_bytes", "3000/4.000/12000", "write 4000 or 4.0000"),
+        ("structures/0/offload/dsblock", "64.000", "has no unit"),
+    ],
+)
+def test_other_size_with_a_point_before_three_digits_is_refused(field: str, text: str, words: str) -> None:
+    assert words in check({**typed_of(example()), f"/{field}": text}).errors[f"/{field}"]
+
+
 def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
     assert text_of("decimal", Decimal("1.234")) == "1.2340"
     assert value_of("decimal", "1.2340") == Decimal("1.234")
