@@ -373,6 +373,13 @@ def test_other_size_with_a_point_before_three_digits_is_refused(field: str, text
     assert words in check({**typed_of(example()), f"/{field}": text}).errors[f"/{field}"]
 
 
+@pytest.mark.parametrize("text", ["1,5", "-0,125", "1.200,5", "1\N{NARROW NO-BREAK SPACE}200,5"])
+def test_number_with_a_decimal_comma_is_refused_with_the_reason(text: str) -> None:
+    said = check({**typed_of(example()), "/growth/percent_per_year": text}).errors
+    words = "Must have a point before the decimals, and no thousands separators, such as 1200.5."
+    assert said["/growth/percent_per_year"] == words
+
+
 def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
     assert text_of("decimal", Decimal("1.234")) == "1.2340"
     assert value_of("decimal", "1.2340") == Decimal("1.234")
