@@ -332,6 +332,19 @@ def test_mean_with_three_decimals_is_read_back_from_its_text() -> None:
     assert check(typed_of(expected)).document == expected
 
 
+def test_mean_with_three_decimals_is_read_back_from_the_text_of_many_queues() -> None:
+    document = queues(1).model_dump(mode="json")
+    sizes = {"mean": 512.125, "p95": 1024, "max": 2048}
+    document["structures"][0]["queues"] = [
+        {"name": f"Q{number}", "message_bytes": sizes, "backlog": 1}
+        for number in range(ROWS_IN_STRUCTURE + 1)
+    ]
+    expected = read_object(document)
+    typed = typed_of(expected)
+    assert "/structures/0/queues" in typed
+    assert check(typed).document == expected
+
+
 def test_fraction_of_a_number_is_never_its_thousands() -> None:
     assert value_of("decimal", "0,125") == "0,125"
     assert value_of("decimal", "1,125") == 1125
