@@ -661,5 +661,5 @@ def _print_reduction(reductions: Reductions) -> None:
             f"{engine:<10}{median:>12.2f}{ratio:>12.2f}{seconds[0]:>14.2f}{reductions.rows / median:>14,.0f}"
         )
     print(
-        f"starting Spark: {reductions.session_s:.1f} s; all say the same: {'yes' if reductions.agree else 'NO'}\n"
+        f"starting Spark: {reductions.session_s:.1f} s; all results are equal: {'yes' if reductions.agree else 'NO'}\n"
     )

@@ -78,7 +78,7 @@ class _Metadata:
 
 
 class _BoundedClient(OAuth2Client):
-    """A client that reads no answer beyond a limit, whoever sends the request: Authlib reads tokens with no limit."""
+    """A client that limits every answer, also those to requests of Authlib, which reads tokens without a limit."""
 
     def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
         """Send a request, and return its answer, which is complete.

@@ -1,4 +1,4 @@
-"""What every command that contacts another system says first."""
+"""The warning of every command that contacts another system over an unverified connection."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DAMAGED: Final = ("XX001", "XX002")
 NOT_UTF8: Final = "Could not decode to UTF-8"
 """The beginning of the message of Python's sqlite3 for a text that is not UTF-8, which cfplan never stores."""
 MARK: Final = "database-damaged"
-"""The file by which the processes of a service tell each other about damage."""
+"""The file that one process of a service writes when it finds damage, so that the others report it too."""
 
 logger = logging.getLogger("cfplan.database")
 
@@ -83,4 +83,4 @@ class Damage:
             try:
                 (folder / MARK).touch()
             except OSError as failed:
-                logger.warning("Other processes of the service cannot be told: %s", failed)
+                logger.warning("Other processes of the service do not report the damage: %s", failed)

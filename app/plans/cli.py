@@ -270,7 +270,10 @@ def _delete(arguments: argparse.Namespace) -> int:
         deleted = service.delete_plan(session, arguments.name, if_match=arguments.if_match)
         service.purge_deleted(session, kept)
     until = deleted.deleted_at + kept
-    write(f"{deleted.name}: deleted. Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}\n")
+    then = f"Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}"
+    write(
+        f"{deleted.name}: deleted. {then if kept else 'It cannot be restored (CFPLAN_DELETED_DAYS is 0).'}\n"
+    )
     return EXIT_OK
 
 

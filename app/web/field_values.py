@@ -152,6 +152,8 @@ def _length(text: str) -> object:
     number = _whole(text)
     if isinstance(number, int):
         return number
+    if separator_problem(text):
+        return text
     try:
         # This key of the document is a number without a unit.
         return bytes_of(text)

@@ -260,13 +260,15 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
         if not text and field.required:
             errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
         elif value is not None and _is_unreadable(field.kind, value):
-            problem = separator_problem(text) if field.kind == "decimal" else ""
+            problem = separator_problem(text) if field.kind in ("decimal", "bytes") else ""
             errors[field.name] = sentence(problem) or _UNREADABLE[field.kind]
     return values, errors
 
 
 def _one_size(text: str) -> int | str:
     """Return the bytes of one size, or the text itself if it is not one."""
+    if separator_problem(text):
+        return text
     try:
         return bytes_of(text)
     except SizeSyntax:

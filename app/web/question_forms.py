@@ -71,8 +71,9 @@ def read_question(
             texts.setdefault(name, []).extend(value.replace(",", " ").split() if is_list else [value])
     question, errors = model.check(texts)
     for name, found in texts.items():
-        # Only a form asks: a program that calls the REST API writes a point before decimals.
-        if problem := next(filter(None, map(separator_problem, found)), ""):
+        # Only a form asks: a program that calls the REST API writes a point before decimals. A number that is refused anyway
+        # keeps its own error: 1.2000 is no whole number either.
+        if name not in errors and (problem := next(filter(None, map(separator_problem, found)), "")):
             question, errors = None, {**errors, name: problem}
     # Fields of one list share an error; it is shown at those that contain text.
     wrong = {

@@ -73,7 +73,7 @@ def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Outline:
-    """What a value of the schema can lack: the keys with defaults of an object, and those of the values inside of it."""
+    """The keys that a value of the schema can lack: those of an object with defaults, and those of the values in it."""
 
     model: type[BaseModel] | None = None
     """The model of an object; None for other values, and for maps whose keys are names, which lack nothing themselves."""

@@ -73,6 +73,9 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     def validate(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             refuse("must be a size such as '512M' or a number of K")
+        # A size that needs a unit lacks one in any case.
+        if bare is not None and isinstance(value, str) and (problem := separator_problem(value)):
+            refuse(problem)
         try:
             size = parse_size(value, default_unit=bare)
         except SizeSyntax as error:
@@ -156,6 +159,8 @@ def _number_check(lowest: int, highest: int) -> Callable[[object], Decimal]:
     def check(value: object) -> Decimal:
         if isinstance(value, str) and (problem := separator_problem(value)):
             refuse(problem)
+        if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+            refuse("must have a point before the decimals, and no thousands separators, such as 1200.5")
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             refuse("must be a number")
         if isinstance(value, float) and not math.isfinite(value):
@@ -193,6 +198,7 @@ def number_schema(lowest: int, highest: int) -> WithJsonSchema:
 _ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
 # As many digits as a stored mean can have, because a form sends back the text it shows.
 _DECIMAL_TEXT = re.compile(r"(?=.{2,32}\Z)\d*\.\d+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"-?[0-9][0-9. \u00a0\u2009\u202f'\u2019]{0,30},[0-9]{1,30}")
 _POINT_GROUPED = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
 _MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
@@ -226,8 +232,10 @@ def message_bytes(value: str | int) -> int:
 
     Raises:
         SizeSyntax: The text is not a size.
-        ValueError: The size is larger than any message.
+        ValueError: The size is larger than any message, or its point may separate thousands.
     """
+    if isinstance(value, str) and (problem := separator_problem(value)):
+        raise ValueError(problem)
     size = bytes_of(value)
     if size > LARGEST_MESSAGE_BYTES:
         message = f"must be between 0 and {LARGEST_MESSAGE_BYTES} bytes (100 MB)"

@@ -61,13 +61,12 @@ class FillingsAlone:
 
     @cached_property
     def largest(self) -> tuple[int, ...]:
-        """Return the largest band of each queue that has messages, by its number; -1 without one."""
-        numbers = range(len(self.units.edges), -1, -1)
-        return tuple([next((each for each in numbers if bands[each][0]), -1) for bands in self.units.bands])
+        """Return the largest band of each queue that has messages, by its number; -1 without one.
 
-    def has_messages_over(self, size_bytes: int | None, place: int) -> bool:
-        """Return whether a rule with this size offloads messages of the queue; False if there is no rule."""
-        return size_bytes is not None and self.over[self.largest[place]] >= size_bytes
+        The band of messages over 63 KB does not count, because these are offloaded without any rule.
+        """
+        numbers = range(len(self.units.edges) - 1, -1, -1)
+        return tuple([next((each for each in numbers if bands[each][0]), -1) for bands in self.units.bands])
 
     @cached_property
     def _early(self) -> int | None:
@@ -133,10 +132,7 @@ class FillingsAlone:
         return {}
 
     def _stages(self, largest: int) -> tuple[tuple[Stage, ...], bool]:
-        """Return the stages for queues with this largest band, and whether a rule acts.
-
-        The band of messages over 63 KB does not count, because these are offloaded without any rule.
-        """
+        """Return the stages for queues with this largest band, and whether a rule acts."""
         found = self._known.get(largest)
         if found is None:
             active = sorted(
@@ -165,17 +161,14 @@ class FillingsAlone:
         return found
 
     def _moments(self, place: int) -> tuple[MessagesPerBundle, MessagesPerBundle]:
-        bands, largest = self.units.bands[place], self.largest[place]
-        if largest == len(bands) - 1:
-            largest = next((each for each in range(largest - 1, -1, -1) if bands[each][0]), -1)
-        stages, acts = self._stages(largest)
+        stages, acts = self._stages(self.largest[place])
         # Without active rules the bound on elements holds for any shape of message sizes.
         beyond = 0 if acts else self.units.beyond[place]
         two = model_constant("offloaded_message_elements")
         _, cost = self._elements
         # The elements of one message, by the number of bands whose data stays in the CF.
         rates, rate = [], (beyond + two * self.units.scale) * cost
-        for count, its_elements, _ in bands:
+        for count, its_elements, _ in self.units.bands[place]:
             rates.append(rate)
             rate += (its_elements - two * count) * cost
         return self._while_elements_lead(stages, rates) or self._of_both_pools(stages, rates)

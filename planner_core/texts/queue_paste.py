@@ -18,7 +18,7 @@ from typing import Literal
 
 from planner_core import names
 from planner_core.document.reading import parse_json
-from planner_core.document.types import bytes_of
+from planner_core.document.types import bytes_of, separator_problem
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
@@ -76,8 +76,6 @@ _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
 _YES_OR_NO = ("persistent", "selector_reads", "share")
 _IN_BYTES = ("message_bytes", "p95", "max", "max_message_length")
 _WHOLE_NUMBERS = (*_IN_BYTES, "backlog", "maxdepth", "curdepth", "backout_threshold")
-_POINT_GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}", re.ASCII)
-"""One group after a point: 1.024 is 1024 in a German spreadsheet, and one message byte in an English one."""
 _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
@@ -371,7 +369,7 @@ def _unreadable(field: str, cell: str) -> str:
     """Return the error of a cell that is not a value of this column."""
     if field in _YES_OR_NO:
         return "neither yes nor no"
-    if field in _WHOLE_NUMBERS and _POINT_GROUPED.fullmatch(cell):
+    if field in _WHOLE_NUMBERS and separator_problem(cell):
         whole, _, group = cell.partition(".")
         return f"either {whole}{group} or {whole} and a fraction ({field}): write it without a point"
     return f"not a number ({field}){separator_hint(cell)}"
@@ -400,7 +398,7 @@ def _value(field: str, cell: str) -> object:
         return cell
     if field == "queue_manager_rates":
         return _rates(cell)
-    if field in _WHOLE_NUMBERS and _POINT_GROUPED.fullmatch(cell):
+    if field in _WHOLE_NUMBERS and separator_problem(cell):
         return None
     number = _number(cell)
     if number is None and field in _IN_BYTES:

@@ -227,7 +227,7 @@ class _Fitter:
         return [*found, linear]
 
     def _bent(self, pace: float) -> Floats:
-        """Return the column of a linear trend's pace, and what it has in common with none: both at about this pace.
+        """Return the column of a linear trend's pace, and the part of the trend that does not depend on it, near this pace.
 
         On the logarithmic scale the linear trend is not a linear function of its pace, so it is expanded.
         """

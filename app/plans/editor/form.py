@@ -156,7 +156,7 @@ def queues_text(queues: Sequence[JsonObject]) -> str:
         sizes = queue.get("message_bytes")
         parts = sizes if isinstance(sizes, Mapping) else {"mean": sizes}
         cells = [
-            text_of("bytes", parts.get("mean"))
+            text_of("decimal", parts.get("mean"))
             if column == "message_bytes"
             else text_of("bytes", parts.get(column))
             if column in ("p95", "max")

@@ -128,6 +128,16 @@ def test_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.Captur
     assert main(["plans", "restore", "SQ03"]) == 2
 
 
+def test_plan_that_is_not_kept_is_reported_as_removed(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
+    monkeypatch.setenv("CFPLAN_DELETED_DAYS", "0")
+    assert main(["plans", "delete", "SQ03"]) == 0
+    assert capsys.readouterr().out == "SQ03: deleted. It cannot be restored (CFPLAN_DELETED_DAYS is 0).\n"
+    assert main(["plans", "restore", "SQ03"]) == 2
+
+
 def test_import_saves_all_plans_or_none(
     app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.sizing.calculator.answer import DOCUMENT_OUTPUT, LABELS, SHOWN_OUTPUTS
+from app.web.form_words import with_labels
 from planner_core.units import MIB
 from tests.app.web.pages.addresses import calculator, html, page
 from tests.app.web.pages.html import Element
@@ -107,10 +108,12 @@ def test_findings_equal_those_of_the_result_with_sources(app: FastAPI, fields: d
     result = post_json(app, "/api/v1/size", document_of(app, fields)).json()
     section = page(app, calculator(**fields)).one("section", aria_labelledby="h-findings")
     shown = section.all(class_="finding")
-    assert [item.one("code").text for item in shown] == [finding["code"] for finding in result["findings"]]
+    codes = [finding["code"] for finding in result["findings"]]
+    assert [item.all("a")[0].text for item in shown] == codes
     for item, finding in zip(shown, result["findings"], strict=True):
         assert item.one(class_="sev").text.lower() == finding["severity"]
-        assert " ".join(finding["message"].split()) in item.text
+        # Pages name fields by their labels, and mark keys as code.
+        assert " ".join(with_labels(finding["message"]).replace("`", "").split()) in item.text
         assert item.one(class_="source").text
         assert item.all("a")[0]["href"] == f"/docs/reference/findings/{finding['code']}"
 

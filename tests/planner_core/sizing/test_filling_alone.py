@@ -40,6 +40,7 @@ def test_moments_of_a_queue_alone_equal_those_of_one_message(
 ) -> None:
     units = units_of([QueueDemand(1, each) for each in sizes], rules, published_curve(cfcc_level=25).curve)
     fillings = FillingsAlone(units, rules, elements, usage)
+    at_usage_of, without_rules = fillings.at_usage(bundles), fillings.without_rules(bundles)
     for place in range(len(sizes)):
         one = units.one(place)
         expected = fill(one, rules=firing(rules, one), pools=two_pools(elements), levels=(usage,))
@@ -47,7 +48,18 @@ def test_moments_of_a_queue_alone_equal_those_of_one_message(
         assert Fraction(*at_usage) == Fraction(expected.levels[usage].share, expected.levels[usage].q)
         assert Fraction(*full) == Fraction(expected.full.share, expected.full.q)
         assert full.messages(bundles) == expected.capacity(bundles)
-        for rule in rules:
-            assert fillings.has_messages_over(rule.size_bytes, place) == any(
-                band.messages and band.over_bytes >= rule.size_bytes for band in one.bands
-            )
+        assert at_usage_of[place] in (None, at_usage.messages(bundles))
+        assert (at_usage_of[place] is None) == any(
+            rule.threshold < usage for rule in firing(rules, one) if rule.is_on
+        )
+        assert without_rules[place] == fill(one, rules=(), pools=two_pools(elements)).capacity(bundles)
+        assert without_rules[place] <= full.messages(bundles)
+
+
+def test_rules_do_not_act_on_a_queue_with_only_messages_over_63_kb() -> None:
+    sizes = SizeDistribution(90_775, 1, 85_368, 234_515)
+    rules = [Rule(90, 16 * KIB)]
+    units = units_of([QueueDemand(1, sizes)], rules, published_curve(cfcc_level=25).curve)
+    fillings = FillingsAlone(units, rules, Fraction(6), 85)
+    bundles = Fraction(10**6)
+    assert fillings.at_usage(bundles) == (fillings.moments(0)[0].messages(bundles),)

@@ -22,7 +22,7 @@ def test_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.Capture
     assert nights["long"][0].days > 9 * nights["short"][0].days
     night.print_night(reductions, nights, night.Aims(15, 25, 1.2, 4, 2))
     printed = capsys.readouterr().out
-    assert printed.count("all say the same: yes") == 2
+    assert printed.count("all results are equal: yes") == 2
     assert printed.count("rows, of DuckDB") == 2, "each first reduction is compared with its aim"
     assert list(tmp_path.iterdir()) == [], "nothing is left"
 

@@ -332,6 +332,19 @@ def test_mean_with_three_decimals_is_read_back_from_its_text() -> None:
     assert check(typed_of(expected)).document == expected
 
 
+def test_mean_with_three_decimals_is_read_back_from_the_text_of_many_queues() -> None:
+    document = queues(1).model_dump(mode="json")
+    sizes = {"mean": 512.125, "p95": 1024, "max": 2048}
+    document["structures"][0]["queues"] = [
+        {"name": f"Q{number}", "message_bytes": sizes, "backlog": 1}
+        for number in range(ROWS_IN_STRUCTURE + 1)
+    ]
+    expected = read_object(document)
+    typed = typed_of(expected)
+    assert "/structures/0/queues" in typed
+    assert check(typed).document == expected
+
+
 def test_fraction_of_a_number_is_never_its_thousands() -> None:
     assert value_of("decimal", "0,125") == "0,125"
     assert value_of("decimal", "1,125") == 1125
@@ -351,6 +364,33 @@ def test_number_whose_point_may_separate_thousands_is_refused(text: str) -> None
     assert check(typed).errors[at + "put_rate_per_s"] == words
     typed[at + "put_rate_per_s"] = f"{text}0"
     assert at + "put_rate_per_s" not in check(typed).errors
+
+
+@pytest.mark.parametrize(
+    "field", ["structures/0/initsize", "coupling_facilities/0/size", "structures/0/queues/0/message_bytes"]
+)
+def test_size_without_unit_whose_point_may_separate_thousands_is_refused(field: str) -> None:
+    said = check({**typed_of(example()), f"/{field}": "4.000"}).errors
+    assert said[f"/{field}"] == "This may have a thousands separator: write 4000 or 4.0000."
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("structures/0/queues/0/max_message_length", "4.000", "Must be a whole number."),
+        ("structures/0/queues/0/message_bytes", "3000/4.000/12000", "write 4000 or 4.0000"),
+        ("structures/0/offload/dsblock", "64.000", "has no unit"),
+    ],
+)
+def test_other_size_with_a_point_before_three_digits_is_refused(field: str, text: str, words: str) -> None:
+    assert words in check({**typed_of(example()), f"/{field}": text}).errors[f"/{field}"]
+
+
+@pytest.mark.parametrize("text", ["1,5", "-0,125", "1.200,5", "1\N{NARROW NO-BREAK SPACE}200,5"])
+def test_number_with_a_decimal_comma_is_refused_with_the_reason(text: str) -> None:
+    said = check({**typed_of(example()), "/growth/percent_per_year": text}).errors
+    words = "Must have a point before the decimals, and no thousands separators, such as 1200.5."
+    assert said["/growth/percent_per_year"] == words
 
 
 def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
