@@ -81,19 +81,17 @@ class Call:
 def measure(*, structures: int = STRUCTURES, queues: int = QUEUES, wanted: str = "") -> list[Answered]:
     """Measure every request once, the most expensive first.
 
+    There is no warm-up for a plan of the size of the small one, because it would be the same work again.
+
     Args:
         structures: Number of application structures.
         queues: Number of queues on each of them.
         wanted: Measure only requests that contain this text.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for small in (True, False):
-            plan = (
-                largest(structures=SMALL_STRUCTURES, queues=SMALL_QUEUES, with_definitions=True)
-                if small
-                else largest(structures=structures, queues=queues, with_definitions=True)
-            )
-            settings = Settings(data_dir=Path(folder) / ("small" if small else "large"))
+        for size in dict.fromkeys(((SMALL_STRUCTURES, SMALL_QUEUES), (structures, queues))):
+            plan = largest(structures=size[0], queues=size[1], with_definitions=True)
+            settings = Settings(data_dir=Path(folder) / "{}-{}".format(*size))
             app = create_app(settings)
             app.state.database.prepare()
             keep_what_is_loaded()

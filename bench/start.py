@@ -42,10 +42,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
+WARM_UPS = 1
+"""Rounds that are not measured."""
+
+
 def measure(*, rounds: int) -> dict[str, float]:
     """Return the CPU milliseconds of each command: the median of the rounds."""
     times: dict[str, list[float]] = {name: [] for name in COMMANDS}
-    for is_measured in (False, *([True] * rounds)):
+    for is_measured in (*([False] * WARM_UPS), *([True] * rounds)):
         for name, command in COMMANDS.items():
             spent = _cpu_s(command)
             if is_measured:
