@@ -23,10 +23,12 @@ logger = logging.getLogger("cfplan.database")
 
 def is_damaged(error: DBAPIError) -> bool:
     """Return whether the database reports that its data is damaged: a file of SQLite, or pages of PostgreSQL."""
-    return (
-        type(error) is DatabaseError
-        or getattr(error.orig, "sqlstate", None) in DAMAGED
-        or (isinstance(error, OperationalError) and str(error.orig).startswith(NOT_UTF8))
+    orig: object = error.orig
+    if hasattr(orig, "sqlstate"):
+        # The driver of PostgreSQL raises DatabaseError itself for each SQLSTATE that it does not know, such as one of a trigger.
+        return orig.sqlstate in DAMAGED
+    return type(error) is DatabaseError or (
+        isinstance(error, OperationalError) and str(orig).startswith(NOT_UTF8)
     )
 
 
