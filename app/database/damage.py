@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,7 +44,8 @@ def reading_compressed() -> Iterator[None]:
     """
     try:
         yield
-    except (zlib.error, UnicodeDecodeError) as error:
+    # Neither UTF-8, nor an index in JSON, nor long enough for one: a page of zeros has the checksum of an empty index.
+    except (zlib.error, ValueError, struct.error) as error:
         message = f"a compressed text cannot be read: {error}"
         raise DatabaseError(None, None, Exception(message)) from error
 
