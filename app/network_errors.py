@@ -37,7 +37,10 @@ def is_untrusted(error: BaseException) -> bool:
 
 
 def _wrapped(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
+    seen: set[int] = set()
+    # An error raised again from one that was raised while it was handled has itself as a context.
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 

@@ -12,7 +12,7 @@ import ssl
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -45,12 +45,13 @@ else:
 from app import encodings
 from app.accounts.directory import Claims, claim_of
 from app.accounts.errors import ProviderFailed, ProviderRefused
+from app.network_deadlines import EndableConnection
 from app.settings import Settings, is_secure_address, secret_of
 
 TIMEOUT: Final = httpx.Timeout(10, connect=5)
 """Seconds for each step of a request to the provider, such as waiting for the next part of the answer."""
 ANSWER_S: Final = 10
-"""Seconds after which a request is given up if the answer still arrives part by part."""
+"""Seconds after which a request is given up if its headers or content still arrive part by part."""
 KEPT_S: Final = 3600
 """Time after which addresses and keys of the provider are read again."""
 MOST_ANSWER_BYTES: Final = 2**20
@@ -86,24 +87,37 @@ class _BoundedClient(OAuth2Client):
         Raises:
             ProviderFailed: The answer is too large, takes too long, or has an encoding without a bound.
         """
-        address, begun = request.url.copy_with(query=None), time.monotonic()
-        answer = super().send(request, stream=True, **options)
-        try:
-            if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
-                raise ProviderFailed(log=f"{address} answers with an encoding that was not asked for")
-            found = bytearray()
-            for part in answer.iter_bytes():
-                found += part
-                if len(found) > MOST_ANSWER_BYTES:
-                    raise ProviderFailed(log=f"{address} answers with more than {MOST_ANSWER_BYTES} bytes")
-                if time.monotonic() > begun + ANSWER_S:
-                    raise ProviderFailed(
-                        log=f"the answer of {address} was not complete after {ANSWER_S} seconds"
-                    )
-        finally:
-            answer.close()
+        address, network = request.url.copy_with(query=None), EndableConnection()
+        request.extensions = {**request.extensions, "trace": network.observe}
+        with network.ended_after(ANSWER_S) as is_over:
+            try:
+                answer = super().send(request, stream=True, **options)
+                try:
+                    found = self._content(answer, address, is_over)
+                finally:
+                    answer.close()
+            except httpx.HTTPError as error:
+                if is_over() and not isinstance(error, httpx.TimeoutException):
+                    raise _too_slow(address) from None
+                raise
         headers = [each for each in answer.headers.multi_items() if each[0] not in _OF_THE_TRANSFER]
-        return httpx.Response(answer.status_code, headers=headers, content=bytes(found), request=request)
+        return httpx.Response(answer.status_code, headers=headers, content=found, request=request)
+
+    def _content(self, answer: httpx.Response, address: httpx.URL, is_over: Callable[[], bool]) -> bytes:
+        if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
+            raise ProviderFailed(log=f"{address} answers with an encoding that was not asked for")
+        found = bytearray()
+        for part in answer.iter_bytes():
+            found += part
+            if len(found) > MOST_ANSWER_BYTES:
+                raise ProviderFailed(log=f"{address} answers with more than {MOST_ANSWER_BYTES} bytes")
+            if is_over():
+                raise _too_slow(address)
+        return bytes(found)
+
+
+def _too_slow(address: httpx.URL) -> ProviderFailed:
+    return ProviderFailed(log=f"the answer of {address} was not complete after {ANSWER_S} seconds")
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 from urllib.parse import quote
 
 from app.audit.service import Entry
@@ -43,6 +43,8 @@ _FLAGS: Final = {
     "is_known": ("the file was stored already", "the file is new"),
 }
 """Details that are true or false, as a reader would say them; empty if the ordinary case needs no words."""
+_LISTS: Final = ("fields", "first")
+"""Details that are lists of objects."""
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
 
@@ -70,18 +72,27 @@ def details_in_words(entry: Entry) -> str:
     """Return the details of an entry as one line."""
     parts: list[str] = []
     for key, value in entry.details.items():
-        if value is None or key in ("before", "after", "fields", "first", "omitted"):
+        if (
+            value is None
+            or key in ("before", "after", "omitted")
+            or (key in _LISTS and _is_of_objects(value))
+        ):
             continue
         parts.append(_detail(key, value))
     before, after = entry.details.get("before"), entry.details.get("after")
     # The number of the version is a column of its own.
     if (before, after) not in ((None, None), (None, entry.version)):
         parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in (before, after)))
-    fields = entry.details.get("fields") or ()
-    parts += [f"{each['at']}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
-    for each in (entry.details.get("first") or ())[:MOST_SHOWN]:
+    fields, first = (found if _is_of_objects(found := entry.details.get(key)) else () for key in _LISTS)
+    parts += [f"{each.get('at', _NOTHING)}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
+    for each in first[:MOST_SHOWN]:
         parts.append(_in_words([_short(part) for part in each.values() if part]))
     return "; ".join(part for part in parts if part)
+
+
+def _is_of_objects(value: object) -> TypeGuard[list[dict[str, Any]]]:
+    """Return whether a value is a list of objects; only an entry that was changed in the database has another one."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _in_words(values: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from app.audit.chain import GENESIS, digest_of
 from app.audit.filters import AuditFilter
 from app.audit.models import AuditEntry
 from app.database.engine import Database
+from planner_core.bounds import is_too_deep
 from planner_core.findings import Finding
 from planner_core.wire import Answer, JsonObject
 
@@ -164,6 +165,6 @@ def _details(text: str) -> JsonObject:
     # An entry that was damaged in the database is still listed, and its digest reveals it.
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"damaged": text}
-    return found if isinstance(found, dict) else {"damaged": text}
+    return found if isinstance(found, dict) and not is_too_deep(found) else {"damaged": text}

@@ -10,12 +10,9 @@ from __future__ import annotations
 import json
 import math
 import re
-import socket
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final
@@ -27,6 +24,7 @@ from app import encodings, logs
 from app.connections.credentials import Credentials, credentials_of
 from app.connections.declared import AnyConnection, RequestLimits
 from app.connections.errors import ConnectionFailed, ConnectionsInvalid
+from app.network_deadlines import EndableConnection
 from app.network_errors import is_untrusted, reason_of
 from planner_core.bounds import is_too_deep
 
@@ -119,8 +117,7 @@ class Client:
             # Proxies and .netrc of the environment would send requests, or credentials, elsewhere.
             trust_env=False,
         )
-        self._socket: socket.socket | None = None
-        """The socket of the last network connection; a client sends one request at a time."""
+        self._network = EndableConnection()
 
     def __enter__(self) -> Client:
         return self
@@ -187,7 +184,7 @@ class Client:
         limits: RequestLimits | None = None,
     ) -> Reply:
         used = limits or self.connection.limits
-        with self._deadline(used) as is_over:
+        with self._network.ended_after(used.total_s) as is_over:
             try:
                 reply = self._answered(method, path, params=params, headers=headers, body=body, limits=used)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -199,34 +196,6 @@ class Client:
                 ) from None
         self._check_status(reply)
         return reply
-
-    @contextmanager
-    def _deadline(self, limits: RequestLimits) -> Iterator[Callable[[], bool]]:
-        """End the network connection of a request after its total time; yield whether that happened.
-
-        The limit of the HTTP library is one for each read, so headers that arrive one byte at a time would have no end.
-        """
-        is_over = threading.Event()
-
-        def end() -> None:
-            is_over.set()
-            if self._socket is not None:
-                # Not the method of a TLS socket, which is not made for a second thread; a closed socket is an OSError.
-                with suppress(OSError):
-                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-
-        timer = threading.Timer(limits.total_s, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield is_over.is_set
-        finally:
-            timer.cancel()
-
-    def _observe(self, event: str, details: Mapping[str, Any]) -> None:
-        """Remember the socket of a new network connection; called by the HTTP library."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._socket = details["return_value"].get_extra_info("socket")
 
     def _answered(
         self,
@@ -246,7 +215,7 @@ class Client:
             json=body,
             headers={"accept": "application/json", "accept-encoding": encodings.ACCEPTED, **(headers or {})},
             timeout=httpx.Timeout(limits.step_s, connect=self._connecting_s(limits)),
-            extensions={"trace": self._observe},
+            extensions={"trace": self._network.observe},
         ) as answer:
             if not encodings.is_bounded(answer.headers.get("content-encoding", "")):
                 raise self._failure(

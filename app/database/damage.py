@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,10 +24,12 @@ logger = logging.getLogger("cfplan.database")
 
 def is_damaged(error: DBAPIError) -> bool:
     """Return whether the database reports that its data is damaged: a file of SQLite, or pages of PostgreSQL."""
-    return (
-        type(error) is DatabaseError
-        or getattr(error.orig, "sqlstate", None) in DAMAGED
-        or (isinstance(error, OperationalError) and str(error.orig).startswith(NOT_UTF8))
+    orig: object = error.orig
+    if hasattr(orig, "sqlstate"):
+        # The driver of PostgreSQL raises DatabaseError itself for each SQLSTATE that it does not know, such as one of a trigger.
+        return orig.sqlstate in DAMAGED
+    return type(error) is DatabaseError or (
+        isinstance(error, OperationalError) and str(orig).startswith(NOT_UTF8)
     )
 
 
@@ -41,7 +44,8 @@ def reading_compressed() -> Iterator[None]:
     """
     try:
         yield
-    except (zlib.error, UnicodeDecodeError) as error:
+    # Neither UTF-8, nor an index in JSON, nor long enough for one: a page of zeros has the checksum of an empty index.
+    except (zlib.error, ValueError, struct.error) as error:
         message = f"a compressed text cannot be read: {error}"
         raise DatabaseError(None, None, Exception(message)) from error
 

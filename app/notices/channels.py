@@ -129,20 +129,20 @@ def _send_mail(message: Message, settings: Settings) -> str:
     except SettingsInvalid as error:
         raise SendingFailed(str(error)) from None
     except smtplib.SMTPRecipientsRefused as error:
-        msg = f"The mail server refused all recipients: {_replies(error.recipients)}"
+        msg = f"The mail server refused all recipients: {_replies(error.recipients, settings)}"
         raise SendingFailed(msg) from None
     except smtplib.SMTPResponseException as error:
         # Also the refusal of the password; the reply of the server does not contain it.
-        msg = f"The mail server answered {_reply(error.smtp_code, error.smtp_error)}"
+        msg = f"The mail server answered {_reply(error.smtp_code, error.smtp_error, settings)}"
         raise SendingFailed(msg) from None
     except (smtplib.SMTPException, OSError, ValueError) as error:
         server_name = f"{settings.smtp_host}:{settings.smtp_port}"
         advice = _advice_of(
             error, "CFPLAN_SMTP_CA_FILE", "CFPLAN_SMTP_HOST, CFPLAN_SMTP_PORT and CFPLAN_SMTP_SECURITY"
         )
-        msg = f"The mail server {server_name} cannot be used: {_plain(reason_of(error))}. {advice}"
+        msg = f"The mail server {server_name} cannot be used: {_plain(reason_of(error), settings)}. {advice}"
         raise SendingFailed(msg) from None
-    return f"Refused recipients: {_replies(refused)}" if refused else ""
+    return f"Refused recipients: {_replies(refused, settings)}" if refused else ""
 
 
 def _connected(settings: Settings, context: ssl.SSLContext | None) -> smtplib.SMTP:
@@ -161,13 +161,13 @@ def _connected(settings: Settings, context: ssl.SSLContext | None) -> smtplib.SM
     return server
 
 
-def _replies(recipients: Mapping[str, tuple[int, bytes]]) -> str:
-    return "; ".join(_reply(code, text) for code, text in recipients.values())[:LONGEST_ERROR]
+def _replies(recipients: Mapping[str, tuple[int, bytes]], settings: Settings) -> str:
+    return "; ".join(_reply(code, text, settings) for code, text in recipients.values())[:LONGEST_ERROR]
 
 
-def _reply(code: int, text: bytes | str) -> str:
+def _reply(code: int, text: bytes | str, settings: Settings) -> str:
     words = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    return f"{code} {_plain(words)}"
+    return f"{code} {_plain(words, settings)}"
 
 
 # ---- webhook ---------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def _post(message: Message, settings: Settings) -> str:
         ):
             status = answer.status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        reason = _plain(reason_of(error)).replace(settings.webhook_url, host)
+        reason = _plain(reason_of(error).replace(settings.webhook_url, host), settings)
         advice = _advice_of(error, "CFPLAN_WEBHOOK_CA_FILE", "CFPLAN_WEBHOOK_URL")
         msg = f"The webhook at {host} cannot be used: {reason}. {advice}"
         raise SendingFailed(msg) from None
@@ -222,6 +222,8 @@ def _advice_of(error: Exception, ca_file: str, address: str) -> str:
     return f"Check {address}, and that the server runs."
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, settings: Settings) -> str:
+    # Before the text is shortened: the beginning of a credential could not be found any more.
+    text = _without_secrets(text, settings)
     printable = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(printable.split())[:LONGEST_ERROR]

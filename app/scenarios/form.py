@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from app.web.field_values import unambiguous
 from app.web.forms import (
     FormField,
     Options,
@@ -169,7 +170,8 @@ def _current(document: PlanDocument) -> dict[str, str]:
     """Return the plan's value of each field."""
 
     def plain(value: Decimal) -> str:
-        return f"{value.normalize():f}"
+        # As the fields read it: a reader may enter what the page shows.
+        return unambiguous(value.normalize())
 
     return {
         "cfcc_level": str(document.cfcc_level),

@@ -199,7 +199,7 @@ _ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb]
 # As many digits as a stored mean can have, because a form sends back the text it shows.
 _DECIMAL_TEXT = re.compile(r"(?=.{2,32}\Z)\d*\.\d+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"-?[0-9][0-9. \u00a0\u2009\u202f'\u2019]{0,30},[0-9]{1,30}")
-_POINT_GROUPED = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+_POINT_GROUPED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 _WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
 _MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
     "type": "string",

@@ -49,3 +49,10 @@ def test_untrusted_certificate_is_recognized_inside_of_another_error() -> None:
     assert reason_of(error) == (
         "its certificate cannot be verified: hostname mismatch, certificate is not valid for 'mail.example.com'"
     )
+
+
+def test_errors_that_have_each_other_as_reason_have_an_end() -> None:
+    outer, inner = httpx.ReadError(""), ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+    outer.__cause__, inner.__context__ = inner, outer
+    assert reason_of(outer) == "connection reset by peer"
+    assert not is_untrusted(outer)

@@ -18,6 +18,7 @@ from joserfc.jwk import ECKey, RSAKey
 from sqlalchemy import URL, text
 
 from app.accounts import attempts, oidc_provider, users
+from app.accounts.errors import ProviderFailed
 from app.accounts.oidc_provider import Provider
 from app.audit.filters import AuditFilter
 from app.audit.service import each_entry
@@ -34,6 +35,7 @@ from tests.app.accounts.openid import (
     running,
     symmetric_key,
 )
+from tests.connections_support.server import Answer, Fault, StandIn
 from tests.serving import served
 
 Json = dict[str, Any]
@@ -682,6 +684,19 @@ def test_token_that_arrives_too_slowly_is_given_up(
     provider.endless_token = dripping
     assert "does not answer as it should" in refused(browser, browser.get(back), 502)
     assert "was not complete after 0.1 seconds" in caplog.text
+
+
+def test_answer_whose_headers_never_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oidc_provider, "ANSWER_S", 0.5)
+    stand_in = StandIn(lambda _: Answer())
+    stand_in.faults.append(Fault(drips_headers=True))
+    with stand_in.running(tmp_path, tls=False):
+        provider = Provider(settings_for(OpenIdProvider(key=KEY, issuer=stand_in.address), tmp_path))
+        with pytest.raises(ProviderFailed) as failed:
+            provider.authorization_address(
+                "http://localhost/", state="s", nonce="n", verifier="v" * 43, again=False
+            )
+    assert "was not complete after 0.5 seconds" in failed.value.log
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "br"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.audit import service
 from app.audit.lists import details_in_words, view_of
 from app.audit.service import Entry
 
@@ -83,3 +84,25 @@ def test_details_are_readable(details: dict[str, Any], version: int | None, word
 def test_kind_of_actor_is_shown_unless_the_name_says_it(kind: str, note: str) -> None:
     (row,) = view_of([entry({}, kind=kind)]).rows
     assert row[1].cell.note == note
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"fields": "x", "qsg": "SQ03"}, "fields x; group SQ03"),
+        ({"fields": 5}, "fields 5"),
+        ({"fields": [{}]}, "\N{EN DASH}: changed"),
+        ({"fields": []}, ""),
+        ({"first": [1]}, "first 1"),
+        ({"first": "x"}, "first x"),
+    ],
+)
+def test_details_that_were_changed_in_the_database_are_still_listed(
+    details: dict[str, Any], words: str
+) -> None:
+    assert details_in_words(entry(details)) == words
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "{"])
+def test_details_that_cannot_be_read_are_listed_as_damaged(text: str) -> None:
+    assert service._details(text) == {"damaged": text}

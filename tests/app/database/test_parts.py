@@ -44,6 +44,23 @@ def test_part_in_two_places_is_refused() -> None:
         PartedText.of([("one", b"a"), ("two", b"b"), ("one", b"c")], level=1)
 
 
+@pytest.mark.parametrize("zeros", [8, 16, 60])
+def test_index_of_zeros_is_damaged(zeros: int) -> None:
+    # The checksum of an empty text is zero, so an index of this length would seem to be whole.
+    data = PartedText.of([("one", b"text " * 99), ("two", b"more")], level=1).data
+    magic = b"parts/2"
+    assert data.endswith(magic)
+    damaged = PartedText(data[: -zeros - len(magic)] + bytes(zeros) + magic)
+    with pytest.raises(DatabaseError):
+        damaged.part("one")
+
+
+@pytest.mark.parametrize("data", [b"parts/2", b"\0parts/2"])
+def test_text_shorter_than_an_index_is_damaged(data: bytes) -> None:
+    with pytest.raises(DatabaseError):
+        PartedText(data).part("one")
+
+
 def test_damaged_text_is_never_read_as_another_one() -> None:
     texts = {name: "".join(f"{name}{n * n} " for n in range(40)) for name in ("one", "two", "three")}
     stored = PartedText.of([(name, text.encode()) for name, text in texts.items()], level=1)

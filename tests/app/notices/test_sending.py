@@ -105,6 +105,15 @@ def test_wrong_password_is_reported_without_it(tmp_path: Path) -> None:
     assert server.mails == []
 
 
+def test_password_is_hidden_before_a_long_reply_is_shortened(tmp_path: Path) -> None:
+    password = "secret" * 50
+    with mail_server(tmp_path / "tls", password="another") as server:
+        settings = mail_settings(tmp_path, server, smtp_user="cfplan", smtp_password=password)
+        with pytest.raises(SendingFailed, match=r"535 wrong password \*\*\*") as failed:
+            send(Channel.EMAIL, MESSAGE, settings)
+    assert "secret" not in str(failed.value)
+
+
 @pytest.mark.parametrize("channel", list(Channel))
 def test_certificate_of_another_authority_is_refused(tmp_path: Path, channel: Channel) -> None:
     with mail_server(tmp_path / "a") as server, webhook(tmp_path / "b") as hook:

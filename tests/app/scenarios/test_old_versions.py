@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +14,7 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.scenarios import cli as commands
+from app.scenarios.form import changes_of, scenario_form
 from app.settings import Settings
 from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
@@ -92,6 +94,15 @@ def test_form_shows_errors_of_the_name_and_of_the_changes_together(app: FastAPI)
     assert len(wrong) == 3
     assert wrong[0].startswith("Must have 1 to 64 characters")
     assert "This may have a thousands separator: write 1200 or 1.2000." in wrong
+
+
+def test_form_shows_the_value_of_the_plan_as_its_field_reads_it() -> None:
+    document = read_object({**SQ03, "growth": {"percent_per_year": -1.125, "years": 2}})
+    shown = {each.name: each.current for each in scenario_form(document, {}, version=1).fields}
+    assert (shown["growth_percent"], shown["growth_years"]) == ("-1.1250", "2")
+    assert changes_of(document, {"growth_percent": shown["growth_percent"]})["growth"] == {
+        "percent_per_year": Decimal("-1.125"), "years": Decimal(2),
+    }  # fmt: skip
 
 
 def test_copied_scenario_lists_values_that_do_not_fit_the_latest_version(app: FastAPI) -> None:

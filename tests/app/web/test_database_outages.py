@@ -16,10 +16,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy import URL, text
-from sqlalchemy.exc import InternalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, OperationalError
 
 from app.database import session as sessions
-from app.database.damage import Damage
+from app.database.damage import Damage, is_damaged
 from app.database.engine import Database
 from app.database.limits import OF_REQUESTS, Outage, Waits, waited_for_turn
 from app.main import create_app
@@ -325,6 +325,26 @@ def test_text_that_is_not_utf8_is_damaged_data(tmp_path: Path) -> None:
         "data is damaged"
         in assert_problem(get(app, "/api/v1/plans/P"), "database-unavailable", 503)["detail"]
     )
+
+
+class _OfATrigger(psycopg.DatabaseError):
+    sqlstate = "AB123"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DatabaseError("SELECT", {}, _OfATrigger("refused by a trigger")),
+        DatabaseError("SELECT", {}, psycopg.errors.SnapshotTooOld("snapshot too old")),
+        OperationalError("SELECT", {}, psycopg.errors.IoError("could not read file")),
+        OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error")),
+        OperationalError("SELECT", {}, sqlite3.OperationalError("database is locked")),
+    ],
+    ids=lambda error: str(error.orig),
+)
+def test_other_errors_of_a_database_are_no_damage(error: DBAPIError) -> None:
+    # psycopg raises DatabaseError itself for a SQLSTATE that it does not know, and sqlite3 for damage.
+    assert not is_damaged(error)
 
 
 def test_damage_found_by_one_process_of_a_service_is_known_to_the_others(tmp_path: Path) -> None:

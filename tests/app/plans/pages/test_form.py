@@ -393,6 +393,15 @@ def test_number_with_a_decimal_comma_is_refused_with_the_reason(text: str) -> No
     assert said["/growth/percent_per_year"] == words
 
 
+def test_negative_number_whose_point_may_separate_thousands_is_refused() -> None:
+    errors = check({**typed_of(example()), "/growth/percent_per_year": "-1.200"}).errors
+    assert (
+        errors["/growth/percent_per_year"] == "This may have a thousands separator: write -1200 or -1.2000."
+    )
+    assert text_of("decimal", Decimal("-1.2")) == "-1.2"
+    assert text_of("decimal", Decimal("-1.234")) == "-1.2340"
+
+
 def test_number_with_three_decimals_is_read_back_from_its_text() -> None:
     assert text_of("decimal", Decimal("1.234")) == "1.2340"
     assert value_of("decimal", "1.2340") == Decimal("1.234")
