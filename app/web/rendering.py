@@ -237,6 +237,7 @@ def environment() -> Environment:
         kib_signed=kib_signed,
         when=when,
         breakable=breakable,
+        in_parts=in_parts,
         compact=compact,
         path=quote,
         as_source=read_source,
@@ -321,6 +322,15 @@ def breakable(text: str | Markup) -> Markup | str:
     if isinstance(text, Markup) or "@" not in text:
         return text
     return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
+
+
+def in_parts(name: str) -> Markup:
+    """Return the name of a value with places where a line can end: after its underscores, but not within its words.
+
+    >>> in_parts("increment_bytes")
+    Markup('increment_<wbr>bytes')
+    """
+    return Markup("_<wbr>").join(name.split("_"))
 
 
 def count(value: int) -> Markup:

@@ -1,7 +1,8 @@
 """Text of a page that cannot be read as it is laid out: broken inside words, cut off, overlapping, or outside its box.
 
 Long identifiers may be broken, because there is no better place: an element declares this with `overflow-wrap: anywhere`
-in the style sheet, or is `code`, `pre` or `.mono`. Even there, text without spaces of fewer than 12 characters must fit.
+in the style sheet, or is `code`, `pre` or `.mono`. Even there, text without spaces of fewer than 12 characters must fit, and the name of a row, such
+as increment_bytes, is broken after an underscore only.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from playwright.sync_api import Page
 
 _FIND = r"""() => {
   const MAY_BREAK_FROM = 12;
+  const NAME_OF_WORDS = /^[a-z0-9]+(_[a-z0-9]+)+$/;
   const MOST_OF_A_KIND = 5;
   const CARDS_UP_TO_PX = 704;
   const found = new Map();
@@ -108,7 +110,8 @@ _FIND = r"""() => {
 
     if (lines.length > 1 && !isGraphic) {
       for (const run of node.data.matchAll(/\S+/g)) {
-        if (mayBreak(element) && run[0].length >= MAY_BREAK_FROM) continue;
+        const isNameOfRow = element.localName === "th" && NAME_OF_WORDS.test(run[0]);
+        if (mayBreak(element) && run[0].length >= MAY_BREAK_FROM && !isNameOfRow) continue;
         for (const word of run[0].matchAll(/[\p{L}\p{N}_]+(?:[.,:]\p{N}+)*/gu)) {
           const from = run.index + word.index;
           if (word[0].length > 1 && isOnSeveralLines(linesOf(node, from, from + word[0].length))) report("broken word", word[0], element);

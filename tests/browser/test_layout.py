@@ -20,6 +20,10 @@ DEFECTS = {
         f"<p class='mono' data-style='{LABEL}; overflow-wrap: anywhere'>Zone</p>",
         "broken word",
     ),
+    "name of a row within a word": (
+        "<table data-style='table-layout: fixed; inline-size: 8rem'><tr><th class='mono' data-style='overflow-wrap: anywhere'>increment_bytes_of_it</th></tr></table>",
+        "broken word",
+    ),
     "long word that is not declared": (
         "<p data-style='inline-size: 6rem'>INCOMPREHENSIBILITIES</p>",
         "broken word",
@@ -77,6 +81,7 @@ SOUND = {
     "identifier in a narrow box": "<code data-style='display: block; inline-size: 6rem; overflow-wrap: anywhere'>SYSTEM.QSG.CHANNEL.SYNCQ</code>",
     "break after a hyphen": "<p data-style='inline-size: 6rem'>queue-sharing-group</p>",
     "declared break": "<p data-style='inline-size: 6rem'>STRUCTURE_<wbr>NAMES</p>",
+    "name of a row after an underscore": "<table data-style='table-layout: fixed; inline-size: 8rem'><tr><th class='mono' data-style='overflow-wrap: anywhere'>increment_<wbr>bytes_<wbr>of_<wbr>it</th></tr></table>",
     "line that scrolls": "<pre data-style='inline-size: 6rem; overflow-x: auto'>the whole sentence</pre>",
     "text for screen readers": "<p class='vh'>the whole sentence</p>",
     "closed details": "<details><summary>More</summary><p data-style='inline-size: 1rem'>Kind of data</p></details>",
