@@ -72,6 +72,14 @@ DEFECTS = {
         "<svg width='200' height='20'><text x='5' y='15'>Monday</text><text x='30' y='15'>Tuesday</text></svg>",
         "overlap",
     ),
+    "text at the edge of its colored cell": (
+        "<table><tr><td data-style='padding: 0; background: red'>no place</td></tr></table>",
+        "at the edge of a color",
+    ),
+    "text next to a colored cell": (
+        "<table><tr><td data-style='padding: 0 1rem; background: red'></td><td data-style='padding: 0'>CF01</td></tr></table>",
+        "at the edge of a color",
+    ),
     "label under its box": (
         "<div data-style='display: flex'><label for='b'>Time zone</label><input id='b' data-style='margin-inline-start: -3rem'></div>",
         "overlap",
@@ -82,6 +90,7 @@ SOUND = {
     "break after a hyphen": "<p data-style='inline-size: 6rem'>queue-sharing-group</p>",
     "declared break": "<p data-style='inline-size: 6rem'>STRUCTURE_<wbr>NAMES</p>",
     "name of a row after an underscore": "<table data-style='table-layout: fixed; inline-size: 8rem'><tr><th class='mono' data-style='overflow-wrap: anywhere'>increment_<wbr>bytes_<wbr>of_<wbr>it</th></tr></table>",
+    "room in colored cells": "<table><tr><td data-style='padding: 0 1rem; background: red'>no place</td></tr></table>",
     "line that scrolls": "<pre data-style='inline-size: 6rem; overflow-x: auto'>the whole sentence</pre>",
     "text for screen readers": "<p class='vh'>the whole sentence</p>",
     "closed details": "<details><summary>More</summary><p data-style='inline-size: 1rem'>Kind of data</p></details>",
