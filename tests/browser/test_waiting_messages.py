@@ -34,7 +34,8 @@ def test_the_two_files_are_in_line_and_the_order_is_whole(page: Page, width_px: 
     page.get_by_text("Queue, times, order of eliminations").click()
     order = page.get_by_label("Order of eliminations").bounding_box()
     queue = page.get_by_label("Queue of messages without a queue name").bounding_box()
-    assert order and queue
+    assert order
+    assert queue
     assert order["width"] > 1.5 * queue["width"]  # its choices are sentences
 
 
