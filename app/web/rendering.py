@@ -237,6 +237,7 @@ def environment() -> Environment:
         kib_signed=kib_signed,
         when=when,
         breakable=breakable,
+        in_parts=in_parts,
         compact=compact,
         path=quote,
         as_source=read_source,
@@ -288,24 +289,33 @@ _QUANTITY = re.compile(r"(?<![\w.,:/-])(?<!\w\()\d{5,}(?:\.\d+)?(?![\w:/(-]|[.,]
 _FRACTION = re.compile(r"-?\d+/[1-9]\d*", re.ASCII)
 _DECIMALS = 4
 """Decimals with which fractions are shown."""
-_MARKED = re.compile(rf"`(?P<code>[^`]+)`|{_QUANTITY.pattern}", re.ASCII)
-"""A number, or code between backticks."""
+_DATE = r"(?<![\w-])\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?(?![\w-])"
+"""A day, or a time without blanks: browsers would end a line at its hyphens."""
+_MARKED = re.compile(rf"`(?P<code>[^`]+)`|(?P<date>{_DATE})|{_QUANTITY.pattern}", re.ASCII)
+"""A number, a date, or code between backticks."""
 
 
 def sentence(text: str) -> Markup:
-    """Return a sentence, such as the message of a finding, with its numbers in groups of three and its code marked.
+    """Return a sentence, such as the message of a finding, with numbers in groups of three, whole dates and marked code.
 
     >>> sentence("Q1 holds 220742 messages: MAXDEPTH(220742) & INITSIZE 451584K.")
     Markup('Q1 holds <span class="n">220<span class="g">742</span></span> messages: MAXDEPTH(220742) &amp; INITSIZE 451584K.')
     >>> sentence("Run `cfplan whatif smds-job`.")
     Markup('Run <code>cfplan whatif smds-job</code>.')
+    >>> sentence("Full since 2026-11-24.")
+    Markup('Full since <span class="keep">2026-11-24</span>.')
     """
     # Texts of the core have plain digits, so that they can be searched, compared and acknowledged word for word.
     text = with_labels(text)
     parts: list[Markup] = []
     end = 0
     for found in _MARKED.finditer(text):
-        marked = Markup("<code>{}</code>").format(found["code"]) if found["code"] else group_digits(found[0])
+        if found["code"]:
+            marked = Markup("<code>{}</code>").format(found["code"])
+        elif found["date"]:
+            marked = Markup('<span class="keep">{}</span>').format(found["date"])
+        else:
+            marked = group_digits(found[0])
         parts += (escape(text[end : found.start()]), marked)
         end = found.end()
     parts.append(escape(text[end:]))
@@ -321,6 +331,15 @@ def breakable(text: str | Markup) -> Markup | str:
     if isinstance(text, Markup) or "@" not in text:
         return text
     return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
+
+
+def in_parts(name: str) -> Markup:
+    """Return the name of a value with places where a line can end: after its underscores, but not within its words.
+
+    >>> in_parts("increment_bytes")
+    Markup('increment_<wbr>bytes')
+    """
+    return Markup("_<wbr>").join(name.split("_"))
 
 
 def count(value: int) -> Markup:

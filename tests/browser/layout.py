@@ -1,7 +1,8 @@
-"""Text of a page that cannot be read as it is laid out: broken inside words, cut off, overlapping, or outside its box.
+"""Text of a page that cannot be read as it is laid out: broken in words, cut off, overlapping, out of its box, at an edge.
 
 Long identifiers may be broken, because there is no better place: an element declares this with `overflow-wrap: anywhere`
-in the style sheet, or is `code`, `pre` or `.mono`. Even there, text without spaces of fewer than 12 characters must fit.
+in the style sheet, or is `code`, `pre` or `.mono`. Even there, text without spaces of fewer than 12 characters must fit, and the name of a row, such
+as increment_bytes, is broken after an underscore only.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from playwright.sync_api import Page
 
 _FIND = r"""() => {
   const MAY_BREAK_FROM = 12;
+  const NAME_OF_WORDS = /^[a-z0-9]+(_[a-z0-9]+)+$/;
   const MOST_OF_A_KIND = 5;
+  const LEAST_ROOM_PX = 3;
   const CARDS_UP_TO_PX = 704;
   const found = new Map();
   const report = (kind, text, element) => {
@@ -108,7 +111,8 @@ _FIND = r"""() => {
 
     if (lines.length > 1 && !isGraphic) {
       for (const run of node.data.matchAll(/\S+/g)) {
-        if (mayBreak(element) && run[0].length >= MAY_BREAK_FROM) continue;
+        const isNameOfRow = element.localName === "th" && NAME_OF_WORDS.test(run[0]);
+        if (mayBreak(element) && run[0].length >= MAY_BREAK_FROM && !isNameOfRow) continue;
         for (const word of run[0].matchAll(/[\p{L}\p{N}_]+(?:[.,:]\p{N}+)*/gu)) {
           const from = run.index + word.index;
           if (word[0].length > 1 && isOnSeveralLines(linesOf(node, from, from + word[0].length))) report("broken word", word[0], element);
@@ -175,6 +179,20 @@ _FIND = r"""() => {
       report("overlap", `${(piece.node || piece.element).textContent.trim().slice(0, 28)} | ${(other.node || other.element).textContent.trim().slice(0, 28)}`, (piece.node ? piece : other).element);
     }
     open.push(piece);
+  }
+
+  /* ---- colored cells, whose color must not end at a letter: neither at their own nor at one of the next cell ---- */
+  const isColored = (cell) => cell && !["rgba(0, 0, 0, 0)", styleOf(document.body).backgroundColor].includes(styleOf(cell).backgroundColor);
+  /* The cell at its left; in cards, it can be in another line. */
+  const besideOf = (cell) => {
+    const other = cell.previousElementSibling;
+    return other && Math.abs(rectOf(other).right - rectOf(cell).left) < 1 && rectOf(other).bottom > rectOf(cell).top + 1 ? other : null;
+  };
+  for (const piece of pieces) {
+    const cell = piece.node && piece.element.closest("td, th");
+    if (!cell || !(isColored(cell) || isColored(besideOf(cell)))) continue;
+    const room = piece.left - rectOf(cell).left;
+    if (room > -1 && room < LEAST_ROOM_PX) report("at the edge of a color", piece.node.data, piece.element);
   }
 
   /* ---- lists, whose rows are cards on narrow pages, so that nothing scrolls away ---- */

@@ -20,6 +20,10 @@ DEFECTS = {
         f"<p class='mono' data-style='{LABEL}; overflow-wrap: anywhere'>Zone</p>",
         "broken word",
     ),
+    "name of a row within a word": (
+        "<table data-style='table-layout: fixed; inline-size: 8rem'><tr><th class='mono' data-style='overflow-wrap: anywhere'>increment_bytes_of_it</th></tr></table>",
+        "broken word",
+    ),
     "long word that is not declared": (
         "<p data-style='inline-size: 6rem'>INCOMPREHENSIBILITIES</p>",
         "broken word",
@@ -68,6 +72,14 @@ DEFECTS = {
         "<svg width='200' height='20'><text x='5' y='15'>Monday</text><text x='30' y='15'>Tuesday</text></svg>",
         "overlap",
     ),
+    "text at the edge of its colored cell": (
+        "<table><tr><td data-style='padding: 0; background: red'>no place</td></tr></table>",
+        "at the edge of a color",
+    ),
+    "text next to a colored cell": (
+        "<table><tr><td data-style='padding: 0 1rem; background: red'></td><td data-style='padding: 0'>CF01</td></tr></table>",
+        "at the edge of a color",
+    ),
     "label under its box": (
         "<div data-style='display: flex'><label for='b'>Time zone</label><input id='b' data-style='margin-inline-start: -3rem'></div>",
         "overlap",
@@ -77,6 +89,8 @@ SOUND = {
     "identifier in a narrow box": "<code data-style='display: block; inline-size: 6rem; overflow-wrap: anywhere'>SYSTEM.QSG.CHANNEL.SYNCQ</code>",
     "break after a hyphen": "<p data-style='inline-size: 6rem'>queue-sharing-group</p>",
     "declared break": "<p data-style='inline-size: 6rem'>STRUCTURE_<wbr>NAMES</p>",
+    "name of a row after an underscore": "<table data-style='table-layout: fixed; inline-size: 8rem'><tr><th class='mono' data-style='overflow-wrap: anywhere'>increment_<wbr>bytes_<wbr>of_<wbr>it</th></tr></table>",
+    "room in colored cells": "<table><tr><td data-style='padding: 0 1rem; background: red'>no place</td></tr></table>",
     "line that scrolls": "<pre data-style='inline-size: 6rem; overflow-x: auto'>the whole sentence</pre>",
     "text for screen readers": "<p class='vh'>the whole sentence</p>",
     "closed details": "<details><summary>More</summary><p data-style='inline-size: 1rem'>Kind of data</p></details>",

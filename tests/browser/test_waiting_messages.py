@@ -25,6 +25,20 @@ def test_pasted_texts_are_explained_by_keyboard_only(page: Page) -> None:
     expect(page.get_by_label("Displays of the sending queue manager")).to_have_value(FIRST.displays)
 
 
+@pytest.mark.parametrize("width_px", [1440, 1024])
+def test_the_two_files_are_in_line_and_the_order_is_whole(page: Page, width_px: int) -> None:
+    page.set_viewport_size({"width": width_px, "height": 900})
+    page.goto("/cluster/explain")
+    tops = [each.bounding_box() for each in page.locator(".waiting input[type=file]").all()]
+    assert len({each["y"] for each in tops if each}) == 1
+    page.get_by_text("Queue, times, order of eliminations").click()
+    order = page.get_by_label("Order of eliminations").bounding_box()
+    queue = page.get_by_label("Queue of messages without a queue name").bounding_box()
+    assert order
+    assert queue
+    assert order["width"] > 1.5 * queue["width"]  # its choices are sentences
+
+
 def test_files_are_explained_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/cluster/explain")

@@ -60,6 +60,22 @@ def test_kinds_of_numbers_have_the_same_markup() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("Full from 2026-11-24 11:00 to 2026-11-25T12:00.", ["2026-11-24", "2026-11-25T12:00"]),
+        ("A (2026-11-24), and 2026-11-24; ", ["2026-11-24", "2026-11-24"]),
+        ("Q-2026-11-24, 2026-11-24-1, D2026-11-24 and 12026-11-24", []),
+    ],
+)
+def test_dates_of_a_sentence_stay_on_one_line_but_parts_of_names_are_no_dates(
+    text: str, dates: list[str]
+) -> None:
+    shown = str(rendering.sentence(text))
+    assert re.sub("<[^>]+>", "", shown) == text
+    assert re.findall(r'<span class="keep">(.*?)</span>', shown) == dates
+
+
+@pytest.mark.parametrize(
     ("text", "grouped"),
     [
         ("It holds 1234567 messages.", ["1234567"]),
