@@ -25,6 +25,15 @@ def test_pasted_texts_are_explained_by_keyboard_only(page: Page) -> None:
     expect(page.get_by_label("Displays of the sending queue manager")).to_have_value(FIRST.displays)
 
 
+def test_fields_next_to_each_other_are_level_whatever_their_hints(page: Page) -> None:
+    page.set_viewport_size({"width": 1024, "height": 900})
+    page.goto("/cluster/explain")
+    page.evaluate("document.querySelector('.pair .hint').textContent = 'Several words. '.repeat(40)")
+    left, right = (page.locator(each).bounding_box() for each in ("#displays_files", "#messages_file"))
+    assert left and right
+    assert left["y"] == right["y"]
+
+
 def test_files_are_explained_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/cluster/explain")
