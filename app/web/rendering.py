@@ -260,6 +260,8 @@ def static_version(path: str) -> str:
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
+_LONGEST_UNBROKEN = 20
+"""Characters of a name that fit into half of a screen of 390 pixels, where rows are cards of two columns."""
 _ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])")
 _MIB = Markup(' <span class="u">MiB</span>')
 _PERCENT = Markup(' <span class="u">%</span>')
@@ -313,12 +315,15 @@ def sentence(text: str) -> Markup:
 
 
 def breakable(text: str | Markup) -> Markup | str:
-    """Return the name of a user, which may be an email address, with places where a line can end.
+    """Return a long name, such as an email address or a data set name, with places where a line can end.
 
-    >>> breakable("anna@mq.example.com"), breakable("anna")
-    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna')
+    >>> breakable("anna@mq.example.com"), breakable("anna"), breakable("PAYMENTS.IN")
+    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna', 'PAYMENTS.IN')
+    >>> breakable("SYS1.SMF.D2026324.NIGHT")
+    Markup('SYS1.<wbr>SMF.<wbr>D2026324.<wbr>NIGHT')
     """
-    if isinstance(text, Markup) or "@" not in text:
+    is_long_name = len(text) > _LONGEST_UNBROKEN and "." in text and " " not in text
+    if isinstance(text, Markup) or not (is_long_name or "@" in text):
         return text
     return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
 
