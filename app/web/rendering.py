@@ -108,6 +108,16 @@ SITE = Site(
 )
 
 
+def nearest_item(path: str) -> NavItem | None:
+    """Return the entry of the navigation whose page is at this path or above it; None if there is none.
+
+    >>> nearest_item("/forecasts/SQ03/TINY").title, nearest_item("/nothing/here")
+    ('Forecasts', None)
+    """
+    items = [item for group in SITE.nav for item in group.items if item.path != "/"]
+    return next((item for item in items if f"{path}/".startswith(f"{item.path}/")), None)
+
+
 class Frame(NamedTuple):
     """Who sees a page, for the bar at its top and the line at its foot."""
 
