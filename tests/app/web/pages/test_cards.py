@@ -31,6 +31,20 @@ def test_every_value_of_a_list_has_the_heading_of_its_column(template: Path) -> 
             assert "data-label=" in cell or names & WITHOUT_HEADING, cell
 
 
+@pytest.mark.parametrize(
+    ("template", "row"),
+    [
+        ("usage/structure.html", r"{% for item in queues %}.*?</tr>"),
+        ("usage/_measured.html", r"{% macro queue_cells.*?{% endmacro %}"),
+    ],
+)
+def test_hours_of_two_peaks_have_different_headings(template: str, row: str) -> None:
+    (found,) = re.findall(row, (TEMPLATES / template).read_text(encoding="utf-8"), re.DOTALL)
+    labels = re.findall(r'data-label="([^"]*)"', found)
+    assert len([label for label in labels if label.endswith("UTC")]) == 2
+    assert len(labels) == len(set(labels))
+
+
 @pytest.mark.parametrize("name", ["plans/queues", "fits/levels", "uploads/list", "uploads/map"])
 def test_table_becomes_cards_on_narrow_screens(name: str) -> None:
     assert lists_in(TEMPLATES / f"{name}.html")
