@@ -270,9 +270,9 @@ def static_version(path: str) -> str:
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
-_LONGEST_UNBROKEN = 20
-"""Characters of a name that fit into half of a screen of 390 pixels, where rows are cards of two columns."""
-_ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])")
+_LONG_NAME = re.compile(r"\S*@\S*|\S{17,}")
+"""Email addresses, and names that do not fit into 8rem, the narrowest column of names."""
+_ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])|(?<=[^_]_)(?=[^_])")
 _MIB = Markup(' <span class="u">MiB</span>')
 _PERCENT = Markup(' <span class="u">%</span>')
 
@@ -325,17 +325,22 @@ def sentence(text: str) -> Markup:
 
 
 def breakable(text: str | Markup) -> Markup | str:
-    """Return a long name, such as an email address or a data set name, with places where a line can end.
+    """Return a text whose long names, such as email addresses and data set names, can end a line after their parts.
 
-    >>> breakable("anna@mq.example.com"), breakable("anna"), breakable("PAYMENTS.IN")
-    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna', 'PAYMENTS.IN')
-    >>> breakable("SYS1.SMF.D2026324.NIGHT")
-    Markup('SYS1.<wbr>SMF.<wbr>D2026324.<wbr>NIGHT')
+    >>> breakable("anna@mq.example.com"), breakable("anna"), breakable("PAYMENTS.IN, 2.5 MiB")
+    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna', 'PAYMENTS.IN, 2.5 MiB')
+    >>> breakable("SYS1.SMF.D2026324.NIGHT, byte 99"), breakable("offloaded_elements_in_phase_2")
+    (Markup('SYS1.<wbr>SMF.<wbr>D2026324.<wbr>NIGHT, byte 99'), Markup('offloaded_<wbr>elements_<wbr>in_<wbr>phase_<wbr>2'))
     """
-    is_long_name = len(text) > _LONGEST_UNBROKEN and "." in text and " " not in text
-    if isinstance(text, Markup) or not (is_long_name or "@" in text):
+    if isinstance(text, Markup) or not _LONG_NAME.search(text):
         return text
-    return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
+    parts: list[Markup] = []
+    end = 0
+    for found in _LONG_NAME.finditer(text):
+        name = (part for part in _ENDS_OF_PARTS.split(found[0]) if part)
+        parts += (escape(text[end : found.start()]), Markup("<wbr>").join(name))
+        end = found.end()
+    return Markup("").join((*parts, escape(text[end:])))
 
 
 def count(value: int) -> Markup:
