@@ -30,7 +30,8 @@ def test_fields_next_to_each_other_are_level_whatever_their_hints(page: Page) ->
     page.goto("/cluster/explain")
     page.evaluate("document.querySelector('.pair .hint').textContent = 'Several words. '.repeat(40)")
     left, right = (page.locator(each).bounding_box() for each in ("#displays_files", "#messages_file"))
-    assert left and right
+    assert left
+    assert right
     assert left["y"] == right["y"]
 
 
