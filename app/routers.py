@@ -9,6 +9,8 @@ def page_routers() -> list[APIRouter]:
     """Return the routers of all pages."""
     from app.accounts.oidc_pages import router as oidc
     from app.accounts.pages import router as accounts
+    from app.audit.actions import Action
+    from app.audit.lists import PLACES
     from app.audit.pages import router as audit
     from app.clusters.decide_pages import router as cluster_decisions
     from app.clusters.explain_pages import router as waiting
@@ -25,6 +27,7 @@ def page_routers() -> list[APIRouter]:
     from app.importing.pages import router as importing
     from app.nightly.pages import router as nights
     from app.notices.pages import router as notices
+    from app.plans.changes_pages import place_words
     from app.plans.changing_pages import router as changing
     from app.plans.editor.pages import router as editor
     from app.plans.pages import router as plans
@@ -45,6 +48,7 @@ def page_routers() -> list[APIRouter]:
     from app.whatif.questions import QUESTIONS
     from app.zosmf.pages import router as connections
 
+    PLACES[Action.PLAN_SAVED] = place_words
     return [
         overview,
         quick,

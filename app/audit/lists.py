@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeGuard
 from urllib.parse import quote
@@ -11,6 +11,7 @@ from urllib.parse import quote
 from app.audit.service import Entry
 from app.paging import ListRequest, PageRequest, ResultPage, Sort
 from app.web.tables import Column, ListTable, ListView, TableCell
+from planner_core.document.problems import pointer_steps
 
 PATH = "/audit"
 _NOTHING = "\N{EN DASH}"
@@ -47,6 +48,12 @@ _LISTS: Final = ("fields", "first")
 """Details that are lists of objects."""
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
+PLACES: Final[dict[str, Callable[[str], str]]] = {}
+"""For each action, the function that names a place in its document with the labels of the form.
+
+An entry stores JSON pointers, which programs read. The trail knows no feature, so the pages of all features, which
+are put together in one place, add these functions.
+"""
 
 
 def _who(entry: Entry) -> TableCell:
@@ -84,7 +91,10 @@ def details_in_words(entry: Entry) -> str:
     if (before, after) not in ((None, None), (None, entry.version)):
         parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in (before, after)))
     fields, first = (found if _is_of_objects(found := entry.details.get(key)) else () for key in _LISTS)
-    parts += [f"{each.get('at', _NOTHING)}: {_sides(each)}" for each in fields[:MOST_SHOWN]]
+    place = PLACES.get(entry.action, _place)
+    for each in fields[:MOST_SHOWN]:
+        at = each.get("at")
+        parts.append(f"{place(at) if isinstance(at, str) else _NOTHING} {_sides(each)}")
     for each in first[:MOST_SHOWN]:
         parts.append(_in_words([_short(part) for part in each.values() if part]))
     return "; ".join(part for part in parts if part)
@@ -116,6 +126,11 @@ def _detail(key: str, value: object) -> str:
         return _METHODS.get(str(value), f"with the method {_short(value)}")
     text = f"{str(value)[:16].replace('T', ' ')} UTC" if key == "expires_at" else _short(value)
     return f"{_LABELS.get(key, key.replace('_', ' '))} {text}".strip()
+
+
+def _place(pointer: str) -> str:
+    """Return a place in a document that has no labels: `changes, queue managers`."""
+    return ", ".join(step.replace("_", " ") for step in pointer_steps(pointer))
 
 
 def _sides(field: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from app.web.field_values import Kind, text_of
 from app.web.forms import FormField
 from app.web.rendering import grouped, plain
 from planner_core.document.compare import Difference, differences
+from planner_core.document.problems import pointer_steps
 from planner_core.document.reading import read_object
 from planner_core.units import KIB
 from planner_core.wire import JsonObject
@@ -170,7 +171,7 @@ def _without_advice(result: object) -> object:
 
 
 def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one of the two functions below
-    steps = _steps(found.pointer)
+    steps = pointer_steps(found.pointer)
     place, general, rest = _place(steps)
     label, spec = _label(general, rest)
     before, after = (
@@ -182,14 +183,9 @@ def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one o
 
 def place_words(pointer: str) -> str:
     """Return the place of a difference of two documents in words: `Structure APPL1, queue IN: Backlog`."""
-    place, general, rest = _place(_steps(pointer))
+    place, general, rest = _place(pointer_steps(pointer))
     label, _ = _label(general, rest)
     return f"{place}: {label}" if label else place
-
-
-def _steps(pointer: str) -> list[str]:
-    # In this order (RFC 6901): `~01` is the name `~1`, not a slash.
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
@@ -214,7 +210,7 @@ def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
 
 def _thing(where: str, name: str) -> str:
     if where == "rules":
-        return f"offload rule {int(name) + 1}"
+        return f"offload rule {int(name) + 1 if name.isdecimal() else name}"
     if where == "acknowledged":
         return f"Acknowledged: {'entry ' + str(int(name) + 1) if name.isdigit() else name}"
     return f"queue {name}" if where == "queues" else f"{_KINDS_OF_THINGS[where]} {name}"

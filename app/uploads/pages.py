@@ -457,7 +457,8 @@ def _map(
 def _progress(job: Job | None) -> JobProgress:
     if job is None:
         return JobProgress(-1, "")
-    value, words = -1, STATES[job.state]
+    # An unknown share is shown as stripes, which promise that the share is still growing.
+    value, words = -1 if job.is_under_way else 0, STATES[job.state]
     if job.state == JobState.DONE:
         value, words = 1000, "complete"
     elif job.state == JobState.RUNNING and job.total:

@@ -51,7 +51,7 @@ from app.problem_types import (
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
 )
-from app.web.rendering import Page, render
+from app.web.rendering import MOST_SEARCHED, NavItem, Page, nearest_item, render
 from planner_core.errors import (
     DocumentInvalid,
     FieldProblem,
@@ -162,6 +162,8 @@ class ErrorPage(Page):
     errors: Annotated[tuple[FieldProblem, ...], "The fields in error, each with a message"]
     reference: Annotated[str | None, "Reference under which the failure is logged; None if nothing failed"]
     more: Annotated[str | None, "Path of the description of this kind of problem; None if there is none"]
+    nearby: Annotated[NavItem | None, "The page of the navigation that the address is below; None for others"]
+    search: Annotated[str, "The name at the end of an address that does not exist, to search for; else empty"]
 
 
 def problem_of(error: PlannerError) -> Problem:
@@ -206,14 +208,18 @@ def problem_response(request: Request, problem: Problem) -> Response:
 
 def _page(request: Request, problem: Problem) -> Response:
     kind = problem.kind
+    path = request.url.path
+    nearby = nearest_item(path)
     page = ErrorPage(
         title=kind.title,
-        section="",
+        section=nearby.section if nearby is not None else "",
         status=kind.status,
         detail=problem.detail,
         errors=problem.errors[:MOST_ERRORS],
         reference=problem.reference,
         more=kind.page,
+        nearby=nearby,
+        search=path.rpartition("/")[2][:MOST_SEARCHED] if kind is NOT_FOUND and nearby is not None else "",
     )
     return render(request, "errors/error.html", page, status_code=kind.status, headers=problem.headers)
 

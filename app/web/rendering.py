@@ -108,6 +108,16 @@ SITE = Site(
 )
 
 
+def nearest_item(path: str) -> NavItem | None:
+    """Return the entry of the navigation whose page is at this path or above it; None if there is none.
+
+    >>> nearest_item("/forecasts/SQ03/TINY").title, nearest_item("/nothing/here")
+    ('Forecasts', None)
+    """
+    items = [item for group in SITE.nav for item in group.items if item.path != "/"]
+    return next((item for item in items if f"{path}/".startswith(f"{item.path}/")), None)
+
+
 class Frame(NamedTuple):
     """Who sees a page, for the bar at its top and the line at its foot."""
 
@@ -237,7 +247,6 @@ def environment() -> Environment:
         kib_signed=kib_signed,
         when=when,
         breakable=breakable,
-        in_parts=in_parts,
         compact=compact,
         path=quote,
         as_source=read_source,
@@ -261,7 +270,9 @@ def static_version(path: str) -> str:
     return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
 
 
-_ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])")
+_LONG_NAME = re.compile(r"\S*@\S*|\S{17,}")
+"""Email addresses, and names that do not fit into 8rem, the narrowest column of names."""
+_ENDS_OF_PARTS = re.compile(r"(?=@)|(?<=[^.]\.)(?=[^.])|(?<=[^_]_)(?=[^_])")
 _MIB = Markup(' <span class="u">MiB</span>')
 _PERCENT = Markup(' <span class="u">%</span>')
 
@@ -323,23 +334,22 @@ def sentence(text: str) -> Markup:
 
 
 def breakable(text: str | Markup) -> Markup | str:
-    """Return the name of a user, which may be an email address, with places where a line can end.
+    """Return a text whose long names, such as email addresses and data set names, can end a line after their parts.
 
-    >>> breakable("anna@mq.example.com"), breakable("anna")
-    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna')
+    >>> breakable("anna@mq.example.com"), breakable("anna"), breakable("PAYMENTS.IN, 2.5 MiB")
+    (Markup('anna<wbr>@mq.<wbr>example.<wbr>com'), 'anna', 'PAYMENTS.IN, 2.5 MiB')
+    >>> breakable("SYS1.SMF.D2026324.NIGHT, byte 99"), breakable("offloaded_elements_in_phase_2")
+    (Markup('SYS1.<wbr>SMF.<wbr>D2026324.<wbr>NIGHT, byte 99'), Markup('offloaded_<wbr>elements_<wbr>in_<wbr>phase_<wbr>2'))
     """
-    if isinstance(text, Markup) or "@" not in text:
+    if isinstance(text, Markup) or not _LONG_NAME.search(text):
         return text
-    return Markup("<wbr>").join(part for part in _ENDS_OF_PARTS.split(text) if part)
-
-
-def in_parts(name: str) -> Markup:
-    """Return the name of a value with places where a line can end: after its underscores, but not within its words.
-
-    >>> in_parts("increment_bytes")
-    Markup('increment_<wbr>bytes')
-    """
-    return Markup("_<wbr>").join(name.split("_"))
+    parts: list[Markup] = []
+    end = 0
+    for found in _LONG_NAME.finditer(text):
+        name = (part for part in _ENDS_OF_PARTS.split(found[0]) if part)
+        parts += (escape(text[end : found.start()]), Markup("<wbr>").join(name))
+        end = found.end()
+    return Markup("").join((*parts, escape(text[end:])))
 
 
 def count(value: int) -> Markup:

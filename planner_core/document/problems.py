@@ -174,3 +174,13 @@ def _child(here: object, item: int | str) -> object:
 def escape_pointer(part: str) -> str:
     """Return one step of a JSON pointer (RFC 6901)."""
     return part.replace("~", "~0").replace("/", "~1")
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    """Return the steps of a JSON pointer (RFC 6901), not escaped.
+
+    >>> pointer_steps("/structures/A~1B/queues/~01")
+    ['structures', 'A/B', 'queues', '~1']
+    """
+    # In this order: `~01` is the name `~1`, not a slash.
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]

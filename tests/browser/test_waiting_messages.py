@@ -39,6 +39,16 @@ def test_the_two_files_are_in_line_and_the_order_is_whole(page: Page, width_px: 
     assert order["width"] > 1.5 * queue["width"]  # its choices are sentences
 
 
+def test_fields_next_to_each_other_are_level_whatever_their_hints(page: Page) -> None:
+    page.set_viewport_size({"width": 1024, "height": 900})
+    page.goto("/cluster/explain")
+    page.evaluate("document.querySelector('.pair .hint').textContent = 'Several words. '.repeat(40)")
+    left, right = (page.locator(each).bounding_box() for each in ("#displays_files", "#messages_file"))
+    assert left
+    assert right
+    assert left["y"] == right["y"]
+
+
 def test_files_are_explained_without_scripts(new_context: NewContext) -> None:
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/cluster/explain")

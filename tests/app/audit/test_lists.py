@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from app.audit import service
 from app.audit.lists import details_in_words, view_of
@@ -80,6 +82,27 @@ def test_details_are_readable(details: dict[str, Any], version: int | None, word
     assert details_in_words(entry(details, version=version)) == words
 
 
+@pytest.mark.parametrize(
+    ("action", "pointer", "words"),
+    [
+        ("plan.saved", "/structures/BATCH", "Structure BATCH 1 → 2"),
+        (
+            "plan.saved",
+            "/structures/BATCH/queues/PAY.IN/backlog",
+            "Structure BATCH, queue PAY.IN: Backlog 1 → 2",
+        ),
+        ("scenario.saved", "/changes/queue_managers", "changes, queue managers 1 → 2"),
+        ("scenario.saved", "/changes/structures/A~1B", "changes, structures, A/B 1 → 2"),
+    ],
+)
+def test_changed_fields_are_named_with_words_instead_of_pointers(
+    app: FastAPI, action: str, pointer: str, words: str
+) -> None:
+    assert app.routes, "the pages are put together"
+    fields = [{"at": pointer, "kind": "changed", "before": 1, "after": 2}]
+    assert details_in_words(replace(entry({"fields": fields}), action=action)) == words
+
+
 @pytest.mark.parametrize(("kind", "note"), [("user", ""), ("service", ""), ("token", "token")])
 def test_kind_of_actor_is_shown_unless_the_name_says_it(kind: str, note: str) -> None:
     (row,) = view_of([entry({}, kind=kind)]).rows
@@ -91,7 +114,8 @@ def test_kind_of_actor_is_shown_unless_the_name_says_it(kind: str, note: str) ->
     [
         ({"fields": "x", "qsg": "SQ03"}, "fields x; group SQ03"),
         ({"fields": 5}, "fields 5"),
-        ({"fields": [{}]}, "\N{EN DASH}: changed"),
+        ({"fields": [{}]}, "\N{EN DASH} changed"),
+        ({"fields": [{"at": ""}, {"at": 7}]}, "Group changed; \N{EN DASH} changed"),
         ({"fields": []}, ""),
         ({"first": [1]}, "first 1"),
         ({"first": "x"}, "first x"),

@@ -21,6 +21,7 @@ from app.importing.spreadsheets import table_text
 from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.texts.structure_rows import read_structure_rows
+from tests.app.web.pages.addresses import page
 from tests.app.web.support import Answer, assert_problem, call, get, post_json
 
 FORM = "application/x-www-form-urlencoded"
@@ -107,6 +108,12 @@ def test_page_shows_sizes_and_offers_files(app: FastAPI) -> None:
     assert document["queue_managers"] == 8
     queues = post(app, text=QUEUES, kind="queues", qsg="SQ01", queue_managers="3", plan="SQ01")
     assert [each["name"] for each in json.loads(queues.text)["structures"]] == ["PAYMENTS"]
+
+
+def test_heading_of_the_form_differs_from_its_first_label(app: FastAPI) -> None:
+    shown = page(app, "/import")
+    assert shown.one("label", for_="text").text == "Table"
+    assert shown.one("h2", id="h-ask").text == "Structures or queues"
 
 
 def test_page_shows_errors_with_their_lines_and_keeps_the_table(app: FastAPI) -> None:

@@ -216,6 +216,8 @@ def test_failed_upload_shows_the_reason_and_can_be_read_as_another_kind(app: Fas
     work(app, tmp_path)
     page = html(app, "/uploads/1")
     assert "transfer it in binary" in page.one("p", id="bars-sentence").text
+    # A bar without a value is striped, as if the file were still being read.
+    assert page.one("progress", id="bar-reading")["value"] == "0"
     assert "transfer it in binary. Details: night.smf Try again: night.smf" in words(html(app, "/uploads"))
     assert send(app, "/uploads/1/ingest", kind="cfstatus", observed_at="", zone="").status == 303
     assert "as specified" in words(html(app, "/uploads/1"))

@@ -301,3 +301,13 @@ def test_large_plan_keeps_queues_that_the_form_does_not_show(
     expect(page).to_have_url(re.compile("saved=changed"))
     before["structures"][0]["queues"][7]["name"] = "APP.CHANGED"
     assert httpx.get(f"{base}/api/v1/plans/LARGE/document", timeout=ANSWER_S).json() == before
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_first_heading_of_the_editor_has_room_below_the_title(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/new-plan")
+    title, heading = (page.locator(each).first.bounding_box() for each in ("h1", ".edit-form h2"))
+    assert title
+    assert heading
+    assert heading["y"] - title["y"] - title["height"] >= 16

@@ -26,6 +26,14 @@ def test_missing_page_is_reported_with_links_to_others(app: FastAPI) -> None:
     assert page(app, about.split("#")[0]).one(id=about.split("#")[1])
 
 
+def test_missing_item_leads_to_the_list_it_would_be_in_and_to_a_search_for_its_name(app: FastAPI) -> None:
+    shown = page(app, "/forecasts/SQ03/A%26B", status=404)
+    first, second = shown.one("main").all("a")[:2]
+    assert (first["href"], first.text) == ("/forecasts", "Forecasts")
+    assert (second["href"], second.text) == ("/search?q=A%26B", "Search for A&B")
+    assert page(app, second["href"]).one("input", id="site-search")["value"] == "A&B"
+
+
 def test_markup_in_a_missing_address_is_escaped(app: FastAPI) -> None:
     answer = html(app, "/%3Cscript%3Ealert(1)%3C/script%3E")
     assert answer.status == 404
