@@ -92,9 +92,10 @@ def details_in_words(entry: Entry) -> str:
         parts.insert(0, " → ".join(_NOTHING if side is None else _short(side) for side in (before, after)))
     fields, first = (found if _is_of_objects(found := entry.details.get(key)) else () for key in _LISTS)
     place = PLACES.get(entry.action, _place)
-    for each in fields[:MOST_SHOWN]:
-        at = each.get("at")
-        parts.append(f"{place(at) if isinstance(at, str) else _NOTHING} {_sides(each)}")
+    parts += [
+        f"{place(at) if isinstance(at := each.get('at'), str) else _NOTHING} {_sides(each)}"
+        for each in fields[:MOST_SHOWN]
+    ]
     for each in first[:MOST_SHOWN]:
         parts.append(_in_words([_short(part) for part in each.values() if part]))
     return "; ".join(part for part in parts if part)
