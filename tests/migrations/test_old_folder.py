@@ -7,6 +7,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,6 +112,9 @@ def missing_figures(opened: OpenedFolder, address: str, before: list[str]) -> li
     tabs = re.search(r'<nav class="tabs".*?</nav>', answer.text, flags=re.DOTALL)
     for each in re.findall(r'href="([^"]+[?]tab=[^"]+)"', tabs[0]) if tabs else ():
         now += Counter(figures(opened.get(html.unescape(each), "text/html").text))
+    # Comparisons of scenarios show more decimals than the old version if one, rounded up, does not tell the values apart.
+    longer = [Decimal(each) for each in now if re.fullmatch(r"\d+\.\d{2,4}", each)]
+    now += Counter(str(each.quantize(Decimal("0.1"), ROUND_CEILING)) for each in longer)
     if address.endswith("/report"):
         # The old page glued the number of a note to each figure.
         return [each for each in before if not any(each.startswith(figure) for figure in now)]
