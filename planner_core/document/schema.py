@@ -92,9 +92,8 @@ class _Outline:
 @cache
 def _outline() -> _Outline:
     schema = json_schema()
-    return _outline_of({**schema, "$ref": f"#/$defs/{PlanDocument.__name__}"}, {
-        **schema["$defs"], PlanDocument.__name__: schema,
-    })  # fmt: skip
+    known = {**schema["$defs"], PlanDocument.__name__: schema}
+    return _outline_of({"$ref": f"#/$defs/{PlanDocument.__name__}"}, known)
 
 
 def _outline_of(schema: dict[str, Any], known: dict[str, Any]) -> _Outline:

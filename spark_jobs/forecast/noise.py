@@ -121,7 +121,7 @@ class Distances:
         return 2 * float(np.log(np.diag(self.root(lasting))).sum())
 
     def _previous(self, lasting: Lasting) -> tuple[Floats, Floats]:
-        """Return each day's correlation with the previous one, and the deviation of what is new on each day."""
+        """Return, for each day, the correlation with the previous day and the standard deviation of the innovation."""
         apart = np.diff(self.at, prepend=self.at[0])
         correlation = np.where(apart > 0, lasting.correlation**apart, 0.0)
         return correlation, np.sqrt(1 - correlation**2)
