@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
 _SIZE_ENDS = ("B", "K", "M", "G", "T")
-_MOST_DIGITS = 60
 STANDARD_INPUT = "-"
 Fill = Callable[[argparse.ArgumentParser], None]
 """A function that adds the options of a command to its parser, and the function that runs it as the default `run`."""
@@ -104,7 +103,8 @@ def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an in
             name: value if isinstance(value, list) else [value]
             for name, value in typed.items()
             if value is not None
-        }
+        },
+        is_typed=True,
     )
 
 
@@ -112,15 +112,17 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(text: str) -> int:
-        plain = text.strip()
-        # Python takes quadratic time to read very long numbers.
-        if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > _MOST_DIGITS:
-            msg = f"{text!r} is not a whole number"
+        from planner_core.typed_numbers import ambiguity, whole
+
+        number = whole(text)
+        if number is None:
+            problem = ambiguity(text, is_whole=True) or "is not a whole number"
+            msg = f"{text!r} {problem}"
             raise argparse.ArgumentTypeError(msg)
-        if not lowest <= int(plain) <= highest:
+        if not lowest <= number <= highest:
             msg = f"{text} is not between {lowest} and {highest}"
             raise argparse.ArgumentTypeError(msg)
-        return int(plain)
+        return number
 
     return read
 
@@ -134,9 +136,10 @@ def message_size() -> Callable[[str], int]:
             return number(text)
         from planner_core.document.types import message_bytes
         from planner_core.errors import PlannerError
+        from planner_core.typed_numbers import size_text
 
         try:
-            return message_bytes(text)
+            return message_bytes(size_text(text))
         except (PlannerError, ValueError) as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 

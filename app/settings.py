@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.actor import ROLE_LABELS
 from planner_core.errors import PlannerError
+from planner_core.typed_numbers import decimal_text, separator_problem, unambiguous, whole_text
 from planner_core.units import GIB, MIB
 
 
@@ -463,6 +464,20 @@ class Settings(BaseSettings):
         ),
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _number(cls, value: object, info: ValidationInfo) -> object:
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if kind not in (int, float) or not isinstance(value, str):
+            return value
+        # pydantic reads 30.000 as 30, which a user may have meant as 30000.
+        is_whole = kind is int
+        found = whole_text(value) if is_whole else decimal_text(value)
+        if found is None:
+            problem = separator_problem(value, is_whole=is_whole)
+            raise ValueError(problem or f"must be a {'whole ' if is_whole else ''}number")
+        return found
+
     @field_validator("allowed_hosts", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
@@ -633,7 +648,10 @@ class Settings(BaseSettings):
         # In the notation of the environment, which differs from the repr of these values.
         for name in ("allowed_hosts", "authentication", "trusted_proxies"):
             values[name] = ",".join(values[name])
-        return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
+        return {
+            f"CFPLAN_{name.upper()}": unambiguous(value) if isinstance(value, float) else str(value)
+            for name, value in values.items()
+        }
 
     @property
     def requires_sign_in(self) -> bool:

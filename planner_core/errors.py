@@ -48,11 +48,15 @@ class OutOfRange(PlannerError):
 class SizeSyntax(PlannerError):
     """A text that is not a size."""
 
-    def __init__(self, *, text: str, needs_unit: bool = False) -> None:
-        """Store the text that could not be read."""
+    def __init__(self, *, text: str, needs_unit: bool = False, problem: str = "") -> None:
+        """Store the text that could not be read, whether it only lacks a unit, and what is wrong with its separators."""
         self.text = text
+        self.needs_unit = needs_unit
+        self.problem = problem
         shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-        if needs_unit:
+        if problem:
+            super().__init__(f"{problem}.")
+        elif needs_unit:
             super().__init__(f"{shown!r} has no unit: write it with K, M, G or T, such as 32K.")
         else:
             super().__init__(

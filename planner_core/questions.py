@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from planner_core.document.problems import did_you_mean
 from planner_core.errors import FieldProblem, InputInvalid, PlannerError
 from planner_core.sizing.offload import Rule, parse_rule
+from planner_core.typed_numbers import ambiguity, decimal_text, separator_problem, size_text, whole_text
 from planner_core.units import parse_size
 
 Absent = SkipJsonSchema[None]
@@ -45,23 +46,26 @@ class Question(BaseModel):
     """The beginning of the error messages about this question."""
 
     @classmethod
-    def read(cls, texts: Mapping[str, Sequence[str]]) -> Self:
+    def read(cls, texts: Mapping[str, Sequence[str]], *, is_typed: bool = False) -> Self:
         """Return the question with these texts as parameters.
 
         Args:
             texts: All texts of each parameter, by name.
+            is_typed: Whether a person typed the texts, so that ambiguous numbers are refused.
 
         Raises:
             InputInvalid: A parameter is invalid; the error lists all invalid parameters.
         """
-        found, errors = cls.check(texts)
+        found, errors = cls.check(texts, is_typed=is_typed)
         if found is None:
             raise InputInvalid(cls.what, tuple(FieldProblem(*each) for each in errors.items()))
         return found
 
     @classmethod
-    def check(cls, texts: Mapping[str, Sequence[str]]) -> tuple[Self | None, dict[str, str]]:
-        """Return the question, or the errors by parameter."""
+    def check(
+        cls, texts: Mapping[str, Sequence[str]], *, is_typed: bool = False
+    ) -> tuple[Self | None, dict[str, str]]:
+        """Return the question, or the errors by parameter; the arguments are those of `read`."""
         # pydantic would take the last of several texts; a user who gives two has to decide.
         lists = {name for name, each in parameters(cls).items() if each.is_list}
         errors = {
@@ -74,11 +78,38 @@ class Question(BaseModel):
             for name, found in texts.items()
             if found and name not in errors
         }
+        # Programs that call the REST API write a point before decimals; people write what is usual in their country.
+        if is_typed:
+            errors |= _plain_numbers(cls, given)
         try:
             question = cls.model_validate(given)
         except ValidationError as error:
             return None, {**messages(cls, error.errors(include_url=False)), **errors}
         return (None, errors) if errors else (question, {})
+
+
+def _plain_numbers(model: type[Question], given: dict[str, str | list[str]]) -> dict[str, str]:
+    """Replace typed numbers by their digits; return the errors of those that cannot be read."""
+    errors: dict[str, str] = {}
+    readers = {
+        info.alias or field: each
+        for field, info in model.model_fields.items()
+        for each in info.metadata
+        if isinstance(each, ParameterReader)
+    }
+    for name in [each for each in given if each in readers]:
+        texts = given[name]
+        try:
+            given[name] = (
+                [readers[name]._plain(text) for text in texts]
+                if isinstance(texts, list)
+                else readers[name]._plain(texts)
+            )
+        except ValueError as error:
+            errors[name] = str(error)
+            # Its reader would report a second error.
+            del given[name]
+    return errors
 
 
 def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -120,6 +151,14 @@ class ParameterReader:
         """
         raise NotImplementedError
 
+    def _plain(self, text: str) -> str:
+        """Return a typed text without the thousands separators of its number.
+
+        Raises:
+            ValueError: The text is no number, or may be two; the message is as for `_read`.
+        """
+        return text
+
     def _schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the parameter."""
         raise NotImplementedError
@@ -153,7 +192,7 @@ def _refuse(message: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Number(ParameterReader):
-    """A number within bounds, read exactly."""
+    """A number within bounds, read exactly; a point begins decimals, as in JSON, unless the text was typed."""
 
     lowest: int = 0
     highest: int = 10**12
@@ -161,6 +200,12 @@ class Number(ParameterReader):
     def _value(self, given: object) -> object:
         # `slots=True` replaces the class, and `super()` without arguments would still refer to the old one.
         return Decimal(given) if isinstance(given, int) else super(Number, self)._value(given)
+
+    def _plain(self, text: str) -> str:
+        found = decimal_text(text)
+        if found is None and len(text) <= self.longest:
+            raise ValueError(separator_problem(text) or "must be a number")
+        return text if found is None else found
 
     def _read(self, text: str) -> Decimal:
         try:
@@ -187,6 +232,11 @@ class Whole(ParameterReader):
     lowest: int = 0
     highest: int = 10**12
 
+    def _plain(self, text: str) -> str:
+        if problem := ambiguity(text, is_whole=True) if whole_text(text) is None else "":
+            raise ValueError(problem)
+        return whole_text(text) or text
+
     def _read(self, text: str) -> int:
         if not _WHOLE.fullmatch(text):
             _refuse("must be a whole number")
@@ -201,6 +251,9 @@ class Whole(ParameterReader):
 @dataclass(frozen=True, slots=True)
 class Size(ParameterReader):
     """A size such as 512M [bytes]."""
+
+    def _plain(self, text: str) -> str:
+        return size_text(text)
 
     def _read(self, text: str) -> int:
         plain = text.upper()
@@ -280,6 +333,9 @@ class ListOf(ParameterReader):
 
     item: ParameterReader
     most: int = 40
+
+    def _plain(self, text: str) -> str:
+        return self.item._plain(text)
 
     def _value(self, given: object) -> object:
         if not isinstance(given, list):

@@ -102,7 +102,7 @@ def _verified(arguments: argparse.Namespace) -> tuple[bool, str]:
     from importlib import import_module
 
     from app.connections.checks import UNIT_CHECK
-    from planner_core.units import parse_size
+    from planner_core.typed_numbers import size_text, typed_size
 
     module, _, function = UNIT_CHECK.partition(":")
     verify = getattr(import_module(module), function)
@@ -110,6 +110,6 @@ def _verified(arguments: argparse.Namespace) -> tuple[bool, str]:
         arguments.name,
         policy=arguments.policy,
         structure=arguments.structure,
-        size_bytes=parse_size(arguments.size_is),
+        size_bytes=typed_size(size_text(arguments.size_is)),
     )
     return found

@@ -244,10 +244,10 @@ def _ratio(text: str) -> tuple[int, int]:
 
 def _size(text: str) -> int:
     from planner_core.errors import SizeSyntax
-    from planner_core.units import parse_size
+    from planner_core.typed_numbers import size_text, typed_size
 
     try:
-        return parse_size(text)
+        return typed_size(size_text(text))
     except SizeSyntax as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -77,6 +77,7 @@ def _request(arguments: argparse.Namespace, model: type[Request], **more: Any) -
     from app.importing.spreadsheets import table_text
     from app.running.requests import read_request
     from app.running.texts import printable, read_bytes
+    from planner_core.typed_numbers import size_text
 
     for text in arguments.column:
         if "=" not in text:
@@ -87,20 +88,21 @@ def _request(arguments: argparse.Namespace, model: type[Request], **more: Any) -
         for name in ("qsg", "queue_managers", "cfcc_level", "target_usage_percent", "size_factor", "structure", "message_bytes")
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    for name in (*_WHOLE, "target_usage_percent", "size_factor"):
-        if name in given:
-            given[name] = _number(given[name])
+    for name in given.keys() & {*_WHOLE, "target_usage_percent", "size_factor"}:
+        given[name] = _number(given[name], is_whole=name in _WHOLE)
+    if "message_bytes" in given:
+        given["message_bytes"] = size_text(given["message_bytes"])
     text = printable(table_text(read_bytes(arguments.file), "" if arguments.file == "-" else arguments.file))
     body = {"text": text, "columns": mapping_of(arguments.column), **given, **more}
     return read_request(model, json.dumps(body).encode())
 
 
-def _number(text: str) -> int | float | str:
+def _number(text: str, *, is_whole: bool) -> int | float | str:
     """Return a number for JSON; another text stays as it is, and its reader refuses it."""
-    try:
-        return int(text) if text.isdigit() else float(text)
-    except ValueError:
-        return text
+    from planner_core.typed_numbers import decimal, whole
+
+    number = whole(text) if is_whole else decimal(text)
+    return text if number is None else number if isinstance(number, int) else float(number)
 
 
 def _structures(arguments: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from app.importing.requests import QueuesRequest, StructuresRequest
 from app.importing.spreadsheets import table_text
 from app.running.requests import read_request
 from app.running.texts import LARGEST_FILE_BYTES, WHAT, printable
-from app.web.field_values import value_of
+from app.web.field_values import Kind, value_of
 from app.web.file_names import file_name
 from app.web.forms import FormField, filled, read_posted
 from app.web.rendering import Page, render
@@ -54,7 +54,14 @@ TEXT: Final = FormField(
 COLUMNS: Final = FormField(
     "columns", "Columns", "text", hint="For headings that are not known: HEADING=column, one in each line; HEADING=- ignores a column."
 )  # fmt: skip
-_NUMBERS: Final = ("queue_managers", "cfcc_level", "target_usage_percent", "size_factor")
+_KINDS: Final[Mapping[str, Kind]] = {
+    "queue_managers": "whole",
+    "cfcc_level": "whole",
+    "target_usage_percent": "decimal",
+    "size_factor": "decimal",
+    "message_bytes": "bytes",
+}
+"""How the texts of numbers are read."""
 _OF_STRUCTURES: Final = ("target_usage_percent", "size_factor")
 _OF_QUEUES: Final = ("structure", "message_bytes")
 
@@ -155,12 +162,7 @@ def _made(typed: Mapping[str, str]) -> StructureBatch | QueueInventory:
     for field in FIELDS[1:]:
         text = typed.get(field.name, field.value).strip()
         if text and field.name not in unused:
-            # Numbers may have been copied from a page that shows them with separators.
-            value = (
-                value_of("whole" if field.kind == "whole" else "decimal", text)
-                if field.name in _NUMBERS
-                else text
-            )
+            value = value_of(_KINDS.get(field.name, "text"), text)
             values[field.name] = float(value) if isinstance(value, Decimal) else value
     columns = service.mapping_of([line for line in typed.get(COLUMNS.name, "").splitlines() if line.strip()])
     body = {"text": typed[TEXT.name], "columns": columns, **values}

@@ -12,6 +12,7 @@ from datetime import date, datetime, time
 from typing import Final
 
 from app.running.texts import LARGEST_FILE_BYTES, invalid, text_of
+from planner_core.typed_numbers import unambiguous
 
 MOST_UNPACKED_BYTES: Final = 64 * 2**20
 MOST_ROWS, MOST_COLUMNS = 41_000, 60
@@ -122,7 +123,7 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     # Spreadsheets keep all numbers as floats.
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else format(value, ".15g")
+        return str(int(value)) if value.is_integer() else unambiguous(format(value, ".15g"))
     if isinstance(value, time) and not value.second and not value.microsecond:
         # Spreadsheets take a ratio such as 1:6 for a time.
         return value.isoformat("minutes")

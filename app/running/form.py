@@ -21,6 +21,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.types import message_bytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.plan.result import PlanResult
+from planner_core.typed_numbers import size_text
 
 SHOWN_CHARACTERS: Final = 2_000_000
 """Maximum length of a text that is shown again in its field."""
@@ -81,7 +82,7 @@ class RunningForm:
         """
         text = self.value("message_bytes")
         try:
-            return message_bytes(text) if text else None
+            return message_bytes(size_text(text)) if text else None
         except (PlannerError, ValueError) as error:
             raise InputInvalid(WHAT, (FieldProblem("/message_bytes", str(error)),)) from None
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from app.web.field_values import unambiguous
 from app.web.forms import (
     FormField,
     Options,
@@ -20,6 +19,7 @@ from app.web.forms import (
 )
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.errors import FieldProblem
+from planner_core.typed_numbers import unambiguous
 from planner_core.units import format_size
 from planner_core.whatif.changes import facilities_of, rules_in_words
 from planner_core.wire import JsonObject

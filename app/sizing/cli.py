@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MOST = 10**12
 _LARGEST_MIB = 64 * 2**20
-_MOST_DIGITS = 60
 
 
 def add_structure(structure: argparse.ArgumentParser) -> None:
@@ -119,16 +118,17 @@ def _add_sized(made: argparse.ArgumentParser) -> None:
 
 
 def _mib(text: str) -> Fraction:
-    from decimal import Decimal, InvalidOperation
     from fractions import Fraction
 
-    try:
-        # Decimal also reads underscores and digits of other scripts.
-        value = Decimal(text if text.isascii() and "_" not in text else "not a number")
-    except InvalidOperation:
-        msg = f"{text!r} is not a number"
-        raise argparse.ArgumentTypeError(msg) from None
-    if not value.is_finite() or not 0 <= value <= _LARGEST_MIB or len(text) > _MOST_DIGITS:
+    from planner_core.typed_numbers import decimal, separator_problem
+
+    plain = text.strip()
+    # Scripts send back sizes of JSON answers, which have a point before decimals: 391.125 is not 391125.
+    value = decimal(f"{plain}0000" if "." in plain else plain)
+    if value is None:
+        msg = f"{text!r} {separator_problem(text) or 'is not a number'}"
+        raise argparse.ArgumentTypeError(msg)
+    if not 0 <= value <= _LARGEST_MIB:
         msg = f"{text} is not between 0 and {_LARGEST_MIB} MiB"
         raise argparse.ArgumentTypeError(msg)
     return Fraction(value)

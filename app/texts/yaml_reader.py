@@ -153,7 +153,10 @@ def _scalar(event: Any) -> object:  # noqa: ANN401
 
 
 def _number(event: Any) -> object:  # noqa: ANN401
-    """Return the number that a plain scalar represents, or its text if it is not a number."""
+    """Return the number that a plain scalar represents, or its text if it is not a number.
+
+    In YAML, a point begins decimals and a comma is no part of a number, so `1.200` is 1.2 and `1,200` is text.
+    """
     text: str = event.value
     if len(text) > _LONGEST_NUMBER:
         if set(text) <= set("+-._0123456789eE"):

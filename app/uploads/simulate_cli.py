@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from app.command_line import whole_number
+
 EXIT_OK, EXIT_REFUSED = 0, 2
+_MOST = 2**63
 MEGABYTE = 1e6
 WIDTH = 30
 
@@ -24,7 +27,10 @@ def add_simulate(made: argparse.ArgumentParser) -> None:
         ("interval-minutes", "M", "length of an interval; must divide a day evenly"),
         ("seed", "K", "the same options and seed produce the same files"),
     ):
-        made.add_argument(f"--{option}", type=int, required=True, metavar=letter, help=about)
+        # The process that writes the files checks the bounds.
+        made.add_argument(
+            f"--{option}", type=whole_number(-_MOST, _MOST), required=True, metavar=letter, help=about
+        )
     made.add_argument(
         "--out", type=_folder, required=True, metavar="DIR", help="folder to write; new or empty"
     )
@@ -35,7 +41,11 @@ def add_simulate(made: argparse.ArgumentParser) -> None:
         help="last day, such as 2026-11-20 (default: days from 2026-01-05 on)",
     )
     made.add_argument(
-        "--days-per-file", type=int, default=1, metavar="N", help="days of each dump (default: 1)"
+        "--days-per-file",
+        type=whole_number(-_MOST, _MOST),
+        default=1,
+        metavar="N",
+        help="days of each dump (default: 1)",
     )
     made.add_argument("--force", action="store_true", help="replace an earlier simulation in DIR")
 

@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from planner_core.typed_numbers import unambiguous
+
 Cell = str | int | float | None
 Table = tuple[tuple[str, ...], Iterable[Sequence[Cell]]]
 
@@ -24,6 +26,8 @@ def csv_text(table: Table) -> str:
 
 
 def safe_cell(cell: Cell) -> Cell:
-    """Return a cell that spreadsheets do not evaluate as a formula."""
+    """Return a cell that spreadsheets do not evaluate as a formula, and whose decimals nobody takes for thousands."""
+    if isinstance(cell, float):
+        return unambiguous(cell)
     # Without the apostrophe, spreadsheets would evaluate such a text as a formula.
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

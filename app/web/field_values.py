@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Literal
 
 from app.texts.documents import parse_text
 from app.texts.yaml_text import yaml_text
-from planner_core.document.types import bytes_of, separator_problem
+from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, SizeSyntax
+from planner_core.typed_numbers import ambiguity, decimal, size_text, unambiguous, whole
 
 Kind = Literal[
     "name",
@@ -37,17 +37,12 @@ Kind = Literal[
     "yes_no",
     "rules",
 ]
-LONGEST_NUMBER = 24
 CLUSTERS, OTHER_STRUCTURES = "clusters", "other_structures"
 YAML_KEYS = (CLUSTERS, OTHER_STRUCTURES)
 """Keys of lists that are entered as one text."""
-# All separators must be the same: `1 234,567` may have decimals. No group starts with zero: `0,125` is an eighth.
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 # ASCII, because \d also matches the digits of other scripts.
-_WHOLE = re.compile(r"-?\d+", re.ASCII)
-_DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
 _RATIO = re.compile(r"(\d{1,9}) *[:/ ] *(\d{1,9})", re.ASCII)
-_RULE = re.compile(r"(\d{1,3})\s*%?\s*(?:over|:)\s*(\S+)", re.IGNORECASE)
+_RULE = re.compile(r"(\d{1,3})\s*%?\s*(?:over|:)\s*(\S+)", re.ASCII | re.IGNORECASE)
 _BLANKS = re.compile(r"[\s,;]+")
 
 
@@ -74,7 +69,7 @@ def text_of(kind: Kind, value: object) -> str:
     if isinstance(value, (int, str)):
         return str(value)
     if kind == "bytes" and isinstance(value, Mapping):
-        return "/".join((unambiguous(value["mean"]), _plain(value["p95"]), _plain(value["max"])))
+        return "/".join(unambiguous(value[part]) for part in ("mean", "p95", "max"))
     if kind == "curve" and isinstance(value, Mapping):
         return str(value["fitted"])
     if kind == "perfmev" and isinstance(value, Mapping):
@@ -91,7 +86,7 @@ def text_of(kind: Kind, value: object) -> str:
         return unambiguous(value)
     if isinstance(value, list):
         return (":" if kind == "ratio" else " ").join(str(item) for item in value)
-    return _plain(value)
+    return unambiguous(value)
 
 
 def _both(rates: Mapping[str, object]) -> str:
@@ -99,39 +94,19 @@ def _both(rates: Mapping[str, object]) -> str:
     return "/".join(unambiguous(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
 
 
-def _plain(value: object) -> str:
-    # str(0.00001) is 1e-05, which the readers of this module refuse.
-    return format(Decimal(str(value)), "f")
-
-
-def unambiguous(value: object) -> str:
-    """Return a number as text; a zero shows that the point before three decimals separates no thousands."""
-    text = _plain(value)
-    return f"{text}0" if separator_problem(text) else text
-
-
-def _ungrouped(text: str) -> str:
-    """Return the text without thousands separators."""
-    # A point is never a separator, because 1.234 is 1234 for some readers and 1.2 for others.
-    return re.sub(r"\D", "", text) if _GROUPED.fullmatch(text) else text
-
-
 def _whole(text: str) -> object:
-    plain = text if text.isdecimal() else _ungrouped(text)
-    # Python takes quadratic time for very long numbers.
-    return int(plain) if _WHOLE.fullmatch(plain) and len(plain) <= LONGEST_NUMBER else text
+    number = whole(text)
+    return text if number is None else number
 
 
 def _decimal(text: str) -> object:
-    plain = _ungrouped(text)
-    if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER or separator_problem(plain):
-        return text
-    return Decimal(plain)
+    number = decimal(text)
+    return text if number is None else number
 
 
 def _size(text: str) -> object:
     # The core reads units and reports errors; the form only removes separators.
-    return _ungrouped(text)
+    return size_text(text)
 
 
 def _names(text: str) -> object:
@@ -145,18 +120,21 @@ def _managers(text: str) -> object:
 
 def _bytes(text: str) -> object:
     # The form only removes separators: the core reads one size or three, with their units.
-    return "/".join(_ungrouped(part.strip()) for part in text.split("/"))
+    parts = [part.strip() for part in text.split("/")]
+    if len(parts) == 1:
+        return size_text(text)
+    # The first of three is a mean, which may have decimals: `1,024` may be either number.
+    mean = parts[0] if ambiguity(parts[0]) else size_text(parts[0])
+    return "/".join((mean, *map(size_text, parts[1:])))
 
 
 def _length(text: str) -> object:
     number = _whole(text)
     if isinstance(number, int):
         return number
-    if separator_problem(text):
-        return text
     try:
         # This key of the document is a number without a unit.
-        return bytes_of(text)
+        return bytes_of(size_text(text))
     except SizeSyntax:
         return text
 

@@ -19,8 +19,9 @@ from starlette.concurrency import run_in_threadpool
 
 from app.web.field_values import Kind, text_of, value_of
 from app.web.security.body import accept_document
-from planner_core.document.types import bytes_of, separator_problem
+from planner_core.document.types import bytes_of
 from planner_core.errors import FieldProblem, SizeSyntax
+from planner_core.typed_numbers import ambiguity, separator_problem
 
 Options = tuple[tuple[str, str], ...]
 URLENCODED = "application/x-www-form-urlencoded"
@@ -231,7 +232,7 @@ def values_of(declared: Iterable[FormField], texts: Mapping[str, str], *, at: st
 
 _UNREADABLE: Mapping[Kind, str] = {
     "whole": "Enter a whole number of at most 24 digits.",
-    "decimal": "Enter a number of at most 24 digits, with a point before the decimals.",
+    "decimal": "Enter a number with a point before the decimals.",
     "bytes": "Enter a number of bytes, or a size such as 1K or 63K.",
     "managers": "Enter a number, or names with blanks between them.",
 }
@@ -260,15 +261,17 @@ def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, 
         if not text and field.required:
             errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
         elif value is not None and _is_unreadable(field.kind, value):
-            problem = separator_problem(text) if field.kind in ("decimal", "bytes") else ""
+            problem = (
+                separator_problem(text)
+                if field.kind in ("decimal", "bytes")
+                else ambiguity(text, is_whole=True)
+            )
             errors[field.name] = sentence(problem) or _UNREADABLE[field.kind]
     return values, errors
 
 
 def _one_size(text: str) -> int | str:
     """Return the bytes of one size, or the text itself if it is not one."""
-    if separator_problem(text):
-        return text
     try:
         return bytes_of(text)
     except SizeSyntax:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from app.web.forms import Form, FormField, filled, sentence
-from planner_core.document.types import separator_problem
 from planner_core.questions import Question, parameters
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
@@ -69,12 +68,7 @@ def read_question(
             name = field.partition("-")[0]
             is_list = known[name].is_list and name == field
             texts.setdefault(name, []).extend(value.replace(",", " ").split() if is_list else [value])
-    question, errors = model.check(texts)
-    for name, found in texts.items():
-        # Only a form asks: a program that calls the REST API writes a point before decimals. A number that is refused anyway
-        # keeps its own error: 1.2000 is no whole number either.
-        if name not in errors and (problem := next(filter(None, map(separator_problem, found)), "")):
-            question, errors = None, {**errors, name: problem}
+    question, errors = model.check(texts, is_typed=True)
     # Fields of one list share an error; it is shown at those that contain text.
     wrong = {
         name: sentence(error)

@@ -16,7 +16,6 @@ from app.fits.resolve import curve_of
 from app.plans import service
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
-from app.web.field_values import unambiguous
 from app.web.forms import FormField, to_fix
 from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
@@ -27,6 +26,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.typed_numbers import unambiguous
 from planner_core.whatif.filling_up import (
     FillingQueue,
     FillingUp,

@@ -302,7 +302,9 @@ def _message_bytes(value: object) -> object:
             return dict(zip(_DISTRIBUTION, sizes, strict=True))
         try:
             return message_bytes(value)
-        except SizeSyntax:
+        except SizeSyntax as error:
+            if error.problem:
+                refuse(error.problem)
             refuse("must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000")
         except ValueError as error:
             refuse(str(error))

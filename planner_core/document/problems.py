@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from planner_core.bounds import first_problems
 from planner_core.errors import FieldProblem
+from planner_core.typed_numbers import ambiguity
 
 _MOST_SUGGESTIONS = 50
 _LONGEST_SUGGESTED = 40
@@ -52,7 +53,7 @@ def field_problems(
     suggestions = 0
     errors = [
         (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
-        for item in error.errors(include_url=False, include_input=False)
+        for item in error.errors(include_url=False)
     ]
     around = _around(pointer for pointer, _ in errors)
     for pointer, item in errors:
@@ -60,7 +61,8 @@ def field_problems(
         if _is_other_branch(item["type"]) and pointer in around:
             continue
         message = (
-            known.get(item["type"])
+            _of_separator(item)
+            or known.get(item["type"])
             or _of_length(item)
             or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
         )
@@ -73,6 +75,12 @@ def field_problems(
     return first_problems(
         FieldProblem(pointer, ", or ".join(messages)) for pointer, messages in by_field.items()
     )
+
+
+def _of_separator(item: ErrorDetails) -> str:
+    """Return the error of a whole number that was typed with a point; empty for other errors."""
+    typed = item["input"]
+    return ambiguity(typed, is_whole=True) if item["type"] == "int_type" and isinstance(typed, str) else ""
 
 
 def _around(pointers: Iterable[str]) -> set[str]:

@@ -15,7 +15,8 @@ from pydantic_core import PydanticCustomError
 from planner_core import names
 from planner_core.errors import NameSyntax, SizeSyntax
 from planner_core.limits import limit
-from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
+from planner_core.typed_numbers import ambiguity, separator_problem, typed_size
+from planner_core.units import KIB, MIB, format_size, kib_to_bytes
 
 MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _MOST_DIGITS = 15
@@ -73,11 +74,8 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     def validate(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             refuse("must be a size such as '512M' or a number of K")
-        # A size that needs a unit lacks one in any case.
-        if bare is not None and isinstance(value, str) and (problem := separator_problem(value)):
-            refuse(problem)
         try:
-            size = parse_size(value, default_unit=bare)
+            size = typed_size(value, default_unit=bare)
         except SizeSyntax as error:
             refuse(str(error))
         if size % KIB:
@@ -128,18 +126,6 @@ BlockSize = Annotated[
 ]
 
 
-def separator_problem(text: str) -> str:
-    """Return the error of a typed number whose point may separate thousands, or an empty text.
-
-    >>> separator_problem("1.200")
-    'may have a thousands separator: write 1200 or 1.2000'
-    """
-    # 1.200 is 1200 for some readers and 1.2 for others. No group starts with zero: 0.125 is an eighth.
-    if not _POINT_GROUPED.fullmatch(text):
-        return ""
-    return f"may have a thousands separator: write {text.replace('.', '')} or {text}0"
-
-
 def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
     """Return the annotation of an exact number within bounds."""
     return BeforeValidator(_number_check(lowest, highest))
@@ -159,8 +145,6 @@ def _number_check(lowest: int, highest: int) -> Callable[[object], Decimal]:
     def check(value: object) -> Decimal:
         if isinstance(value, str) and (problem := separator_problem(value)):
             refuse(problem)
-        if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
-            refuse("must have a point before the decimals, and no thousands separators, such as 1200.5")
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             refuse("must be a number")
         if isinstance(value, float) and not math.isfinite(value):
@@ -198,8 +182,6 @@ def number_schema(lowest: int, highest: int) -> WithJsonSchema:
 _ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
 # As many digits as a stored mean can have, because a form sends back the text it shows.
 _DECIMAL_TEXT = re.compile(r"(?=.{2,32}\Z)\d*\.\d+", re.ASCII)
-_DECIMAL_COMMA = re.compile(r"-?[0-9][0-9. \u00a0\u2009\u202f'\u2019]{0,30},[0-9]{1,30}")
-_POINT_GROUPED = re.compile(r"-?[1-9][0-9]{0,2}\.[0-9]{3}")
 _WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
 _MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
     "type": "string",
@@ -224,7 +206,7 @@ def bytes_of(value: str | int) -> int:
     Raises:
         SizeSyntax: The text is not a size.
     """
-    return parse_size(value, default_unit="B")
+    return typed_size(value, default_unit="B")
 
 
 def message_bytes(value: str | int) -> int:
@@ -232,10 +214,8 @@ def message_bytes(value: str | int) -> int:
 
     Raises:
         SizeSyntax: The text is not a size.
-        ValueError: The size is larger than any message, or its point may separate thousands.
+        ValueError: The size is larger than any message.
     """
-    if isinstance(value, str) and (problem := separator_problem(value)):
-        raise ValueError(problem)
     size = bytes_of(value)
     if size > LARGEST_MESSAGE_BYTES:
         message = f"must be between 0 and {LARGEST_MESSAGE_BYTES} bytes (100 MB)"
@@ -258,7 +238,7 @@ def mean_message_size(value: object) -> object:
 
     Text such as `1.024` is refused: it is typed, and some spreadsheets write 1024 so. `1.0240` is read.
     """
-    if isinstance(value, str) and (problem := separator_problem(value)):
+    if isinstance(value, str) and (problem := ambiguity(value)):
         refuse(problem)
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
         return Decimal(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,8 @@ from planner_core.document.problems import did_you_mean
 from planner_core.errors import FieldProblem, InputInvalid, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
-from planner_core.units import MIB, format_size, parse_size
+from planner_core.typed_numbers import decimal, separator_problem, size_text, typed_size, whole
+from planner_core.units import MIB, format_size
 
 Item = TypeVar("Item")
 Word = TypeVar("Word", bound=str)
@@ -24,12 +24,6 @@ IGNORED: Final = "-"
 """The field that a heading is mapped to if its column is not read."""
 SHOWN: Final = 40
 _DELIMITERS: Final = ",;\t"
-_WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
-# Spreadsheets write the result of 10000/60 with all its digits.
-_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?", re.ASCII)
-_SEPARATED = re.compile(r"[0-9]+([.,' \u00a0\u202f\u2019][0-9]+)+ *[A-Za-z]{0,3}")
-_THOUSANDS = re.compile(r"[0-9]{1,3}(\.[0-9]{3})+", re.ASCII)
-"""A number without a unit that would be 1 K in some countries and 1000 K in others."""
 _FORMULA: Final = ("'=", "'+", "'-", "'@")
 
 
@@ -165,16 +159,6 @@ def meanings_of(
     return meanings | next_to
 
 
-def separator_hint(text: str) -> str:
-    """Return what to do about a number with a decimal comma or thousands separators; empty for other text.
-
-    >>> separator_hint("1.234,5")
-    ': use a point for decimals and no thousands separators'
-    """
-    # 1,234 is one thousand in some countries and one and a quarter in others, so it is not read as either.
-    return ": use a point for decimals and no thousands separators" if _SEPARATED.fullmatch(text) else ""
-
-
 class RowReader:
     """The cells of one row by column, and the errors found in them."""
 
@@ -199,31 +183,35 @@ class RowReader:
             if is_required:
                 self.wrong(name, "is missing")
             return None
-        if not _WHOLE.fullmatch(text):
-            self.wrong(
-                name, f"must be a whole number without separators, not {text[:SHOWN]!r}{separator_hint(text)}"
-            )
+        number = whole(text)
+        if number is None:
+            self.refused(name, "must be a whole number", is_whole=True)
             return None
-        if not lowest <= int(text) <= highest:
+        if not lowest <= number <= highest:
             self.wrong(name, f"must be between {lowest} and {highest}, not {text}")
             return None
-        return int(text)
+        return number
 
     def number(self, name: str, highest: int, *, is_required: bool = False) -> Decimal:
         """Return a number from zero, exactly; zero if it is empty or not valid."""
         text = self.text(name)
+        number = decimal(text, in_table=True)
         if not text:
             if is_required:
                 self.wrong(name, "is missing")
-        elif not _DECIMAL.fullmatch(text):
-            self.wrong(
-                name, f"must be a number such as 100 or 0.5, not {text[:SHOWN]!r}{separator_hint(text)}"
-            )
-        elif Decimal(text) > highest:
+        elif number is None or number < 0:
+            self.refused(name, "must be a number such as 100 or 0.5")
+        elif number > highest:
             self.wrong(name, f"must be at most {highest}, not {text}")
         else:
-            return Decimal(text)
+            return number
         return Decimal(0)
+
+    def refused(self, name: str, what: str, *, is_whole: bool = False) -> None:
+        """Add the error of a cell that is not a number."""
+        text = self.text(name)
+        problem = separator_problem(text, is_whole=is_whole)
+        self.wrong(name, f"{problem or what}, not {text[:SHOWN]!r}")
 
     def choice(self, name: str, choices: Sequence[Word]) -> Word:
         """Return one of several words; the first one if none is valid."""
@@ -235,19 +223,22 @@ class RowReader:
             )
         return found or choices[0]
 
+    def size_text(self, name: str) -> str:
+        """Return a size as a policy has it, without thousands separators."""
+        return size_text(self.text(name))
+
     def size(self, name: str) -> int:
         """Return a size in bytes; a number without a unit is in K."""
-        text = self.text(name)
+        text = self.size_text(name)
         if not text:
             self.wrong(name, "is missing")
             return 1
-        if _THOUSANDS.fullmatch(text):
-            self.wrong(name, f"may have a thousands separator: write {text[:SHOWN]!r} without a point")
-            return 1
         try:
-            found = parse_size(text)
+            found = typed_size(text)
         except SizeSyntax as error:
-            self.wrong(name, f"{str(error).removesuffix('.')}{separator_hint(text)}")
+            self.wrong(
+                name, f"{error.problem}, not {text!r}" if error.problem else str(error).removesuffix(".")
+            )
             return 1
         most = limit("largest_policy_size_mib") * MIB
         if not 1 <= found <= most:

@@ -13,16 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal
 
 from planner_core import names
 from planner_core.document.reading import parse_json
-from planner_core.document.types import bytes_of, separator_problem
+from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
-from planner_core.texts.csv_rows import separator_hint
+from planner_core.typed_numbers import LONGEST_WHOLE, ambiguity, decimal, separator_problem, size_text, whole
 
 Kind = Literal["table", "display", "plan"]
 ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
@@ -75,7 +75,7 @@ _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
 _YES_OR_NO = ("persistent", "selector_reads", "share")
 _IN_BYTES = ("message_bytes", "p95", "max", "max_message_length")
-_WHOLE_NUMBERS = (*_IN_BYTES, "backlog", "maxdepth", "curdepth", "backout_threshold")
+_WHOLE_NUMBERS = frozenset({*_IN_BYTES, "backlog", "maxdepth", "curdepth", "backout_threshold"})
 _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
@@ -98,7 +98,6 @@ _MOST_LOST = 1_000
 """The number of lines without a queue after which reading stops, because such a text is not a table of queues."""
 _MOST_NAMED = 20
 """The maximum number of columns that one sentence names."""
-_LONGEST_NUMBER = 24
 _MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
 _DISPLAYED_NUMBERS = {
     "maxdepth": _MAXDEPTH_NOTHING_SAID,
@@ -347,10 +346,12 @@ def _from_cells(
         except NameSyntax as error:
             wrong.append(str(error))
     queue: dict[str, object] = {"name": name}
+    # The mean of a distribution may have decimals; a single size is a whole number.
+    wholes = _WHOLE_NUMBERS - ({"message_bytes"} if {"p95", "max"} & given.keys() else set())
     for field, cell in given.items():
-        read = _value(field, cell)
+        read = _value(field, cell, is_whole=field in wholes)
         if read is None:
-            wrong.append(f"{name}: {cell!r} is {_unreadable(field, cell)}.")
+            wrong.append(f"{name}: {cell!r} {_unreadable(field, cell, is_whole=field in wholes)}.")
         else:
             queue[field] = read
     if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():
@@ -365,14 +366,12 @@ def _from_cells(
     return _PastedQueue(line, queue, structure.upper())
 
 
-def _unreadable(field: str, cell: str) -> str:
+def _unreadable(field: str, cell: str, *, is_whole: bool) -> str:
     """Return the error of a cell that is not a value of this column."""
     if field in _YES_OR_NO:
-        return "neither yes nor no"
-    if field in _WHOLE_NUMBERS and separator_problem(cell):
-        whole, _, group = cell.partition(".")
-        return f"either {whole}{group} or {whole} and a fraction ({field}): write it without a point"
-    return f"not a number ({field}){separator_hint(cell)}"
+        return "is neither yes nor no"
+    problem = separator_problem(cell, is_whole=is_whole)
+    return f"({field}) {problem}" if problem else f"is not a number ({field})"
 
 
 def _incomplete(line: int, queue: Mapping[str, object]) -> Iterator[PasteProblem]:
@@ -385,7 +384,7 @@ def _incomplete(line: int, queue: Mapping[str, object]) -> Iterator[PasteProblem
         yield PasteProblem(line, words, "backlog", queue=name)
 
 
-def _value(field: str, cell: str) -> object:
+def _value(field: str, cell: str, *, is_whole: bool) -> object:
     """Return the value of a cell; None if it cannot be read."""
     if field in _YES_OR_NO:
         word = cell.lower()
@@ -398,13 +397,11 @@ def _value(field: str, cell: str) -> object:
         return cell
     if field == "queue_manager_rates":
         return _rates(cell)
-    if field in _WHOLE_NUMBERS and separator_problem(cell):
-        return None
-    number = _number(cell)
-    if number is None and field in _IN_BYTES:
+    number = _number(cell, is_whole=is_whole)
+    if number is None and field in _IN_BYTES and not ambiguity(cell):
         try:
             # The limit of a message is not checked here: the document reports it at the queue.
-            return bytes_of(cell)
+            return bytes_of(size_text(cell))
         except SizeSyntax:
             return None
     return number
@@ -423,21 +420,13 @@ def _rates(cell: str) -> object:
     return found
 
 
-def _number(cell: str) -> int | Decimal | None:
-    """Return a number as spreadsheets write it: `200000`, `200,000`, `200 000`, `0.25`; None for other text."""
-    plain = cell.replace("\u00a0", "").replace("\u202f", "").replace(" ", "").replace("'", "")
-    if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+(\.\d+)?", plain):
-        plain = plain.replace(",", "")
-    # Groups have three digits, so any other comma is a decimal comma.
-    elif re.fullmatch(r"\d+,\d+", plain):
-        plain = plain.replace(",", ".")
-    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", plain):
+def _number(cell: str, *, is_whole: bool = False) -> int | Decimal | None:
+    """Return a number as spreadsheets write it: `200000`, `200 000`, `0.25`, `0,25`; None for other text."""
+    count = whole(cell) if is_whole or cell.isdigit() else None
+    value = decimal(cell, in_table=True) if count is None else count
+    if value is None or value < 0:
         return None
-    try:
-        value = Decimal(plain)
-    except InvalidOperation:
-        return None
-    return int(value) if value == value.to_integral_value() else value
+    return int(value) if value == int(value) else value
 
 
 def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
@@ -508,7 +497,7 @@ def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, obje
 def _whole(value: str) -> int | None:
     """Return a whole number as MQ displays it; None for other text."""
     text = value.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_WHOLE else None
 
 
 def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
@@ -725,5 +714,5 @@ def _fits_a_field(value: object) -> bool:
         return not _CONTROL.search(value)
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
         # 1E999999 is short, but has a million digits when it is written out.
-        return len(str(value)) <= _LONGEST_NUMBER and abs(Decimal(str(value)).adjusted()) <= _LONGEST_NUMBER
+        return len(str(value)) <= LONGEST_WHOLE and abs(Decimal(str(value)).adjusted()) <= LONGEST_WHOLE
     return value is None or isinstance(value, bool)

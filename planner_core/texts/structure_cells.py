@@ -59,7 +59,7 @@ def policy_values(cells: RowReader) -> dict[str, PolicyValue]:
         if column == "preflist":
             found[column] = PolicyValue(column, tuple(filter(None, _BETWEEN_NAMES.split(text))))
         else:
-            found[column] = PolicyValue(column, text, cells.size(column))
+            found[column] = PolicyValue(column, cells.size_text(column).upper(), cells.size(column))
     return found
 
 

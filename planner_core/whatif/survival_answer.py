@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -39,6 +40,7 @@ _ROWS = 16
 _SHARES = (99, 95, 90, 50)
 _COUNTS_OF_DAY = (24, 48, 72, 96, 144, 288)
 _MOST_DAYS_GIVEN = 31
+_COMMA_WITHIN = re.compile(r",[0-9]")
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720)
 
 
@@ -47,6 +49,15 @@ class PutsOfDay(ParameterReader):
     """The puts of one day in intervals of equal length, such as 24 numbers for hours."""
 
     longest: ClassVar[int] = 4_000
+
+    def _plain(self, text: str) -> str:
+        # 24 numbers such as `1,200 1,500` would be 48 numbers for half hours.
+        if _COMMA_WITHIN.search(text) and len(text.split(maxsplit=1)) > 1:
+            message = (
+                "must have only blanks, or only commas, between its numbers, and no thousands separators"
+            )
+            raise ValueError(message)
+        return " ".join(map(Number()._plain, text.replace(",", " ").split()))
 
     def _read(self, text: str) -> tuple[Decimal, ...]:
         values = [Number(highest=10**9)._read(each) for each in text.replace(",", " ").split()]

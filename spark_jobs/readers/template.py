@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from planner_core.errors import SizeSyntax
 from planner_core.names import cfrm_structure_name
-from planner_core.units import parse_size
+from planner_core.typed_numbers import ambiguity, typed_size
 from spark_jobs.history.schema import (
     IN_USE_KINDS,
     IN_USE_PAIRS,
@@ -167,7 +167,7 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
             return decimal(text)
         if pa.types.is_integer(kind):
             # Column names contain the unit; sizes may also be entered as 512M.
-            return _bytes(text) if name.endswith("_bytes") else whole(text)
+            return _bytes(text) if name.endswith("_bytes") else _count(text)
     except BadValue as error:
         message = f"{name}: {error}"
         raise BadValue(message) from None
@@ -176,10 +176,18 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
     return text
 
 
+def _count(text: str) -> int | None:
+    # People write this file with spreadsheets, in which 1.000 may be a thousand; `whole` would read 1.
+    if problem := ambiguity(text, is_whole=True):
+        message = f"{shown(text)} {problem}"
+        raise BadValue(message)
+    return whole(text)
+
+
 def _bytes(text: str) -> int | None:
     if text.isdigit():
         return whole(text)
     try:
-        return parse_size(text, default_unit="B")
+        return typed_size(text, default_unit="B")
     except SizeSyntax as error:
         raise BadValue(str(error).rstrip(".")) from None

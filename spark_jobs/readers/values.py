@@ -1,5 +1,8 @@
 """Convert cells to values: numbers, sizes, durations, dates, and local times to UTC.
 
+Programs write most of these files, with a point before decimals and without thousands separators, so `1.000` is 1 here.
+Readers of files that people edit, or copy from pages, refuse such numbers first.
+
 An absent value is None. A value that cannot be read raises `BadValue`: the value or its row is left out, and the line
 is reported.
 """

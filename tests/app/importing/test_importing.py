@@ -121,10 +121,7 @@ def test_page_shows_errors_with_their_lines_and_keeps_the_table(app: FastAPI) ->
     assert answer.status == 422
     assert "SIZE as a multiple of INITSIZE" in answer.text
     answer = post(app, text=STRUCTURES.replace(",956,", ",<b>,"))
-    assert (
-        "Line 3, average_size: must be a whole number without separators, not &#39;&lt;b&gt;&#39;."
-        in answer.text
-    )
+    assert "Line 3, average_size: must be a whole number, not &#39;&lt;b&gt;&#39;." in answer.text
     assert ",&lt;b&gt;," in answer.text
     assert post(app).status == 422
 

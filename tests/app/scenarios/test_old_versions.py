@@ -93,7 +93,7 @@ def test_form_shows_errors_of_the_name_and_of_the_changes_together(app: FastAPI)
     wrong = [each.text for each in read(refused.text).all(class_="wrong")]
     assert len(wrong) == 3
     assert wrong[0].startswith("Must have 1 to 64 characters")
-    assert "This may have a thousands separator: write 1200 or 1.2000." in wrong
+    assert "This may have a thousands separator: write 1200 or 1.2." in wrong
 
 
 def test_form_shows_the_value_of_the_plan_as_its_field_reads_it() -> None:

@@ -61,7 +61,10 @@ def test_invalid_whole_number_is_reported_at_its_field_and_kept(typed: str) -> N
 def test_decimal_separator_is_a_point() -> None:
     assert document(headroom_percent="12.5").headroom_percent == pytest.approx(12.5)
     assert document(size_factor="1.25").size_factor == pytest.approx(1.25)
-    assert refused(size_factor="1,25")["size_factor"].error.startswith("Enter a number")
+    assert refused(size_factor="1,25")["size_factor"].error.startswith(
+        "Must have a point before the decimals"
+    )
+    assert refused(size_factor="x")["size_factor"].error == "Enter a number with a point before the decimals."
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_plan_changed_by_someone_else_is_not_overwritten(app: FastAPI) -> None:
         ({"backlog": "guess"}, "Choose one."),
         (
             {"backlog": "rate", "outage_minutes": "soon"},
-            "Longest outage: Enter a number of at most 24 digits",
+            "Longest outage: Enter a number with a point before the decimals",
         ),
         ({"p95:APPLICATION1/PAYMENTS.IN": "most"}, "Enter a whole number"),
         ({"p95:APPLICATION1/PAYMENTS.IN": "99999"}, "P95 (99999) must not be above max"),

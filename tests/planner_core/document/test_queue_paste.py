@@ -137,11 +137,20 @@ def test_point_before_three_digits_in_a_whole_number_is_reported_not_guessed(col
     found = read_queues(f"name;size;backlog\nA;{row['size']};{row['backlog']}\n")
 
     assert found.queues == ()
-    assert "'1.024' is either 1024 or 1 and a fraction" in found.lost[0].message
+    assert "may have a thousands separator: write 1024." in found.lost[0].message
 
 
-def test_rate_may_have_three_decimals() -> None:
-    (queue,) = read_queues("name,size,rate,outage\nA,1024,1.125,60\n").queues
+@pytest.mark.parametrize("cell", ["1.125", "1,125"])
+def test_rate_that_may_be_two_numbers_is_refused(cell: str) -> None:
+    found = read_queues(f"name;size;rate;outage\nA;1024;{cell};60\n")
+
+    assert found.queues == ()
+    words = f"A: '{cell}' (put_rate_per_s) may have a thousands separator: write 1125 or 1.1250."
+    assert [problem.message for problem in found.lost] == [words]
+
+
+def test_rate_may_have_three_decimals_and_a_zero() -> None:
+    (queue,) = read_queues("name,size,rate,outage\nA,1024,1.1250,60\n").queues
 
     assert queue["put_rate_per_s"] == Decimal("1.125")
 

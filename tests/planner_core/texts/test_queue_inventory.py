@@ -113,8 +113,11 @@ def test_rows_of_a_structure_that_contradict_each_other_are_errors() -> None:
     [
         ("1G;2X;", "line 2, initsize: '2X' is not a valid size"),
         ("1G;2G;", "line 2, initsize: INITSIZE 2G is above SIZE 1G"),
-        ("1.000;500;", "line 2, structure_size: may have a thousands separator: write '1.000' without"),
-        ("1.000,5;500;", "use a point for decimals and no thousands separators"),
+        (
+            "1.000;500;",
+            "line 2, structure_size: may have a thousands separator: write 1000 or 1, not '1.000'",
+        ),
+        ("1.000,5;500;", "no thousands separators, such as 1200.5, not"),
         ("1G;1G;TOOLONGNAME", "line 2, preflist: 'TOOLONGNAME' is not allowed here"),
     ],
 )
@@ -125,7 +128,7 @@ def test_values_of_a_structure_that_a_plan_refuses_have_their_line_and_column(ce
 def test_number_with_separators_is_an_error_with_its_value_and_a_hint() -> None:
     [problem] = problems_of(HEADING + "APP1;A;2K;1.234,5;;;\n")
     assert problem == (
-        "line 2: A: '1.234,5' is not a number (backlog): use a point for decimals and no thousands separators"
+        "line 2: A: '1.234,5' (backlog) must have a point before the decimals, and no thousands separators, such as 1200.5"
     )
 
 

@@ -122,7 +122,7 @@ def test_template_of_the_columns_is_read() -> None:
         ("1:6", "0:6", "line 2, ratio", "must have numbers between 1 and 1000000"),
         ("512M", "half", "line 2, initsize", "'half' is not a valid size: write a number and a unit K, M, G or T, such as 512M"),
         ("512M", "2G", "line 2, initsize", "INITSIZE must not be above SIZE."),
-        ("262144", "262.144", "line 2, entries", "must be a whole number without separators, not '262.144'"),
+        ("262144", "262.144", "line 2, entries", "may have a thousands separator: write 262144, not '262.144'"),
         ("262144,1572864", ",", "line 2, entries", "A point must state entries, elements or both."),
         ("zosmf", "published", "line 2, origin", "must be one of zosmf, sizer, ixlcsp, cfsizer, display, not 'published'"),
         ("2026-11-03", "3.11.2026", "line 2, measured_on", "must be a day such as 2026-11-03, not '3.11.2026'"),

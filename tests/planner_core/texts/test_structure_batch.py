@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from planner_core.document.reading import read_object
@@ -99,7 +101,10 @@ def test_size_alone_is_the_size_of_messages_and_can_be_mapped() -> None:
     [
         ("1G,2X,", "line 2, initsize: '2X' is not a valid size: write a number and a unit"),
         ("1G,2G,", "line 2, initsize: INITSIZE 2G is above SIZE 1G"),
-        ("1.000,500,", "line 2, structure_size: may have a thousands separator: write '1.000' without"),
+        (
+            "1.000,500,",
+            "line 2, structure_size: may have a thousands separator: write 1000 or 1, not '1.000'",
+        ),
         ("1G,1G,TOOLONGNAME", "line 2, preflist: 'TOOLONGNAME' is not allowed here"),
         ("1G,1G,CF01 cf01", "line 2, preflist: coupling facility CF01 occurs twice"),
         ("1G,1G,A B C D E F G H I", "line 2, preflist: has 9 items: at most 8"),
@@ -218,13 +223,28 @@ def test_five_thousand_rows_are_sized_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "field", "value"),
-    [("0,5;956;1", "small_per_minute", "0,5"), ("1;1.024;1", "average_size", "1.024"), ("1;956;1 000", "minutes", "1 000")],
-)  # fmt: skip
-def test_number_with_separators_is_refused_with_a_hint(values: str, field: str, value: str) -> None:
+    ("values", "field", "words"),
+    [
+        ("1,500;956;1", "small_per_minute", "may have a thousands separator: write 1500 or 1.5, not '1,500'"),
+        ("1;1.024;1", "average_size", "may have a thousands separator: write 1024, not '1.024'"),
+        ("1;956;1.000,5", "minutes", "no thousands separators, such as 1200.5, not '1.000,5'"),
+        ("1;956;many", "minutes", "must be a number such as 100 or 0.5, not 'many'"),
+        ("1;956;-1", "minutes", "must be a number such as 100 or 0.5, not '-1'"),
+    ],
+)
+def test_cell_that_is_no_number_or_may_be_two_is_refused(values: str, field: str, words: str) -> None:
     with pytest.raises(InputInvalid) as refused:
         read_structure_rows(f"structure;small_per_minute;average_size;minutes\nAPP1;{values}\n")
     [problem] = refused.value.problems
     assert problem.field == f"line 2, {field}"
-    assert repr(value) in problem.message
-    assert problem.message.endswith(": use a point for decimals and no thousands separators")
+    assert problem.message.endswith(words)
+
+
+def test_cells_with_unambiguous_separators_are_read() -> None:
+    values = "0,5;1 024;12,345.5;4,096K"
+    text = f"structure;small_per_minute;average_size;minutes;initsize\nAPP1;{values}\n"
+    with pytest.raises(InputInvalid, match=r"write 4096K or 4\.0960K"):
+        read_structure_rows(text)
+    (row,) = read_structure_rows(text.replace("4,096K", "4,096"))
+    assert (row.small_per_minute, row.average_size, row.minutes) == (Decimal("0.5"), 1024, Decimal("12345.5"))
+    assert row.policy["initsize"].in_plan == "4096"

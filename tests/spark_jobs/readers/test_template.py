@@ -138,3 +138,18 @@ def test_any_numbers_and_times_are_read_back(first: int, second: int, end: datet
     assert (row["entries_in_use"], row["entries_total"]) == (in_use, total)
     assert (row["size_bytes"], row["structure_full_count"]) == (first, second)
     assert (row["interval_start"], row["interval_end"], row["interval_us"]) == (start, end, length_us)
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "words"),
+    [
+        ("entries_in_use", "1.000", "entries_in_use: '1.000' may have a thousands separator: write 1000."),
+        ("entries_in_use", "1,000", "entries_in_use: '1,000' may have a thousands separator: write 1000."),
+        ("size_bytes", "2.000M", "size_bytes: may have a thousands separator: write 2000M or 2M."),
+    ],
+)
+def test_number_that_may_be_two_is_reported(tmp_path: Path, column: str, cell: str, words: str) -> None:
+    text = f"qsg;structure;interval_end;{column}\nQSG1;APP1;2026-03-22T12:00Z;{cell}\n"
+    result = read_text(tmp_path, text, "template")
+    assert rows(result, "structure_usage") == []
+    assert [each.message for each in result.problems] == [words]
