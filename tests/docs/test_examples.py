@@ -46,7 +46,9 @@ WITH_CURL = [
     for page in WITH_EXAMPLES
     if any(block.language in SHELL and re.search(r"\bcurl ", block.text) for block in blocks(page))
 ]
-PREPARED = ("app.cli", "app.main", "app.scenarios.service", "uvicorn", "tests.docs.curl")
+PREPARED = (
+    "app.cli", "app.main", "app.scenarios.service", "uvicorn", "tests.docs.curl", "tests.docs.migrated",
+)  # fmt: skip
 PATIENCE_S = 120
 
 

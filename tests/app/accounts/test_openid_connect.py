@@ -8,6 +8,7 @@ import logging
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -39,20 +40,29 @@ from tests.connections_support.server import Answer, Fault, StandIn
 from tests.serving import served
 
 Json = dict[str, Any]
-KEY = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
-OTHER_KEY = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+
+
+@cache
+def first_key() -> RSAKey:
+    return RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+
+
+@cache
+def other_key() -> RSAKey:
+    """Return a key with the identifier of the first one."""
+    return RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
 
 
 @pytest.fixture(scope="module")
 def running_provider() -> Iterator[OpenIdProvider]:
-    with running(OpenIdProvider(key=KEY)) as provider:
+    with running(OpenIdProvider(key=first_key())) as provider:
         yield provider
 
 
 @pytest.fixture
 def provider(running_provider: OpenIdProvider) -> OpenIdProvider:
     """Return the provider, which answers correctly until the test changes it."""
-    running_provider.__dict__.update(vars(OpenIdProvider(key=KEY, issuer=running_provider.issuer)))
+    running_provider.__dict__.update(vars(OpenIdProvider(key=first_key(), issuer=running_provider.issuer)))
     return running_provider
 
 
@@ -465,25 +475,27 @@ def test_id_token_with_wrong_claims_is_refused(
 @pytest.mark.parametrize(
     ("header", "key"),
     [
-        pytest.param({"alg": "none"}, None, id="not signed"),
-        pytest.param({"alg": "RS256"}, OTHER_KEY, id="another key with the same identifier"),
-        pytest.param({"alg": "RS256", "kid": "unknown"}, OTHER_KEY, id="a key that is not published"),
+        pytest.param({"alg": "none"}, lambda: None, id="not signed"),
+        pytest.param({"alg": "RS256"}, other_key, id="another key with the same identifier"),
+        pytest.param({"alg": "RS256", "kid": "unknown"}, other_key, id="a key that is not published"),
         pytest.param(
-            {"alg": "HS256", "kid": "first"}, symmetric_key(CLIENT_SECRET), id="the client's secret as key"
+            {"alg": "HS256", "kid": "first"},
+            lambda: symmetric_key(CLIENT_SECRET),
+            id="the client's secret as key",
         ),
         pytest.param(
             {"alg": "HS256", "kid": "first"},
-            symmetric_key(json.dumps(KEY.as_dict(private=False))),
+            lambda: symmetric_key(json.dumps(first_key().as_dict(private=False))),
             id="the public key as secret",
         ),
-        pytest.param({"alg": "PS256"}, None, id="an algorithm that the provider does not state"),
+        pytest.param({"alg": "PS256"}, lambda: None, id="an algorithm that the provider does not state"),
     ],
 )
 def test_id_token_with_a_wrong_signature_is_refused(
-    provider: OpenIdProvider, browser: Browser, app: FastAPI, header: Json, key: object
+    provider: OpenIdProvider, browser: Browser, app: FastAPI, header: Json, key: Callable[[], object]
 ) -> None:
-    provider.header, provider.signing_key = header, key
-    provider.published = [KEY]
+    provider.header, provider.signing_key = header, key()
+    provider.published = [first_key()]
     refused(browser, browser.sign_in())
     assert count(app, "users") == 0
 
@@ -494,7 +506,7 @@ def test_symmetric_signature_is_refused_even_if_the_provider_states_it(
     provider.metadata = lambda stated: (
         stated | {"id_token_signing_alg_values_supported": ["none", "HS256", "RS256"]}
     )
-    provider.published = [KEY, symmetric_key(CLIENT_SECRET)]
+    provider.published = [first_key(), symmetric_key(CLIENT_SECRET)]
     for header, key in (({"alg": "none"}, None), ({"alg": "HS256"}, symmetric_key(CLIENT_SECRET))):
         provider.header, provider.signing_key = header, key
         refused(browser, browser.sign_in())
@@ -691,7 +703,7 @@ def test_answer_whose_headers_never_end_is_given_up(tmp_path: Path, monkeypatch:
     stand_in = StandIn(lambda _: Answer())
     stand_in.faults.append(Fault(drips_headers=True))
     with stand_in.running(tmp_path, tls=False):
-        provider = Provider(settings_for(OpenIdProvider(key=KEY, issuer=stand_in.address), tmp_path))
+        provider = Provider(settings_for(OpenIdProvider(key=first_key(), issuer=stand_in.address), tmp_path))
         with pytest.raises(ProviderFailed) as failed:
             provider.authorization_address(
                 "http://localhost/", state="s", nonce="n", verifier="v" * 43, again=False
@@ -719,7 +731,7 @@ def test_answer_without_a_usable_token_gives_a_page(
 
 
 def test_local_users_sign_in_while_the_provider_is_down(tmp_path: Path) -> None:
-    with running(OpenIdProvider(key=KEY)) as provider:
+    with running(OpenIdProvider(key=first_key())) as provider:
         settings = settings_for(provider, tmp_path)
     app = create_app(settings)  # the provider has stopped
     with served(app) as address:
@@ -803,7 +815,7 @@ def test_tokens_codes_and_secrets_are_neither_stored_nor_logged(
     ],
 )
 def test_incomplete_settings_prevent_the_start(tmp_path: Path, given: Json, says: str) -> None:
-    provider = OpenIdProvider(issuer="https://login.example.com", key=KEY)
+    provider = OpenIdProvider(issuer="https://login.example.com", key=first_key())
     with pytest.raises(ValueError, match=says):
         settings_for(provider, tmp_path, **given)
 

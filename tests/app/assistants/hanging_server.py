@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 
-from app.assistants import server
 from app.assistants.tools import Outcome
 from app.assistants.tools import call as real_call
 
@@ -29,6 +28,8 @@ def call(name: str, arguments: Mapping[str, Any]) -> Outcome:
 
 def main(limit_s: float) -> None:
     """Serve."""
+    from app.assistants import server
+
     # The worker finds the function by its module, which is not `__main__` there.
     from tests.app.assistants import hanging_server
 

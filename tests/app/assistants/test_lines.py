@@ -11,12 +11,8 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
-from mcp.shared.exceptions import MCPError
 
 from app.assistants.lines import BoundedLines, RequestNumber
-from app.assistants.server import MOST_LINE_BYTES, TOO_LONG
 from tests.app.assistants.test_server import PATIENCE_S, ROOT
 
 INITIALIZE = {
@@ -76,6 +72,8 @@ def test_longest_line_is_read(data: bytes, lines: list[str], refused: list[Reque
 
 
 def test_raw_bytes_without_an_end_are_answered_and_the_server_goes_on(tmp_path: Path) -> None:
+    from app.assistants.server import MOST_LINE_BYTES, TOO_LONG
+
     long = b"x" * (MOST_LINE_BYTES + 3 * 2**20)
     call = b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"size_plan","arguments":{"text":"'
     sent = (
@@ -121,6 +119,12 @@ def test_half_of_a_surrogate_pair_is_replaced_so_that_the_request_is_answered(
 
 
 def test_client_gets_the_error_of_its_call_and_goes_on(tmp_path: Path) -> None:
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters
+    from mcp.shared.exceptions import MCPError
+
+    from app.assistants.server import MOST_LINE_BYTES
+
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "app.cli", "mcp"],

@@ -8,13 +8,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import mcp_types as types
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
 from sqlalchemy import URL, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -29,6 +26,10 @@ from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.app.assistants.hanging_server import PID_FILE
 from tests.app.forecasts.test_urgency import ORDER, fill
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.client.stdio import StdioServerParameters
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 240
@@ -108,6 +109,8 @@ class Driven:
 
     def text(self, name: str) -> str:
         """Return the text of an answer."""
+        import mcp_types as types
+
         [content] = self.answers[name].content
         assert isinstance(content, types.TextContent)
         return content.text
@@ -157,6 +160,9 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Driven:
 async def _drive(
     environment: dict[str, str],
 ) -> tuple[list[types.Tool], str, dict[str, types.CallToolResult]]:
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters
+
     server = StdioServerParameters(command=sys.executable, args=["-m", "app.cli", "mcp"], env=environment)
     with anyio.fail_after(PATIENCE_S):
         async with Client(server) as client:
@@ -330,6 +336,8 @@ def test_refusals_name_the_error(driven: Driven, name: str, words: str) -> None:
 
 
 def test_cancelled_call_is_ended_and_the_server_goes_on(tmp_path: Path) -> None:
+    from mcp.client.client import Client
+
     pid_file = tmp_path / "pid"
 
     async def run() -> str:
@@ -346,6 +354,8 @@ def test_cancelled_call_is_ended_and_the_server_goes_on(tmp_path: Path) -> None:
 
 
 def test_call_over_the_limit_is_ended(tmp_path: Path) -> None:
+    from mcp.client.client import Client
+
     pid_file = tmp_path / "pid"
 
     async def run() -> types.CallToolResult:
@@ -362,6 +372,8 @@ def test_call_over_the_limit_is_ended(tmp_path: Path) -> None:
 
 
 def _hanging(pid_file: Path, *, limit_s: float) -> StdioServerParameters:
+    from mcp.client.stdio import StdioServerParameters
+
     return StdioServerParameters(
         command=sys.executable,
         args=["-m", "tests.app.assistants.hanging_server", str(limit_s)],

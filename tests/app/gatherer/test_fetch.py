@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,14 @@ from tests.connections_support.server import Fault, entry_of, write_file
 from tests.spark_jobs.smf.as_json import json_bytes, json_record
 from tests.spark_jobs.smf.made import RowMaker, header
 
-RECORDS = json_bytes([json_record(header(number), RowMaker(number).facility(2)) for number in range(3)])
 PATH = "/zosmf/zosdg/smf/v1/smf/type/74/subtype/4"
 DATA_SET = "SYS1.SMF.DAILY"
+
+
+@cache
+def records() -> bytes:
+    """Return three records as the Data Gatherer sends them."""
+    return json_bytes([json_record(header(number), RowMaker(number).facility(2)) for number in range(3)])
 
 
 class Site:
@@ -66,7 +72,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    server = GathererStandIn(SYS1_SMF_DAILY=RECORDS)
+    server = GathererStandIn(SYS1_SMF_DAILY=records())
     with server.running(tmp_path):
         found = Site(tmp_path, server)
         found.declare()
@@ -75,7 +81,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 def test_records_become_an_upload_that_is_read_like_any_other(site: Site) -> None:
     found = site.fetch()
-    assert (found.is_new, found.size_bytes) == (True, len(RECORDS))
+    assert (found.is_new, found.size_bytes) == (True, len(records()))
     (upload,) = site.uploads()
     assert (upload.id, upload.filename, upload.kind) == (
         found.upload_id,
@@ -85,7 +91,7 @@ def test_records_become_an_upload_that_is_read_like_any_other(site: Site) -> Non
     with site.database.session(writes=False) as session:
         stored = uploads.get(session, found.upload_id)
     assert stored.job is not None, "a job reads it"
-    assert [path.read_bytes() for path in site.files()] == [RECORDS]
+    assert [path.read_bytes() for path in site.files()] == [records()]
     assert [(each.line, each.query) for each in site.server.requests] == [
         (f"GET {PATH}", {"datasetName": [DATA_SET]})
     ]
@@ -223,7 +229,7 @@ def test_command_says_that_the_connection_is_not_verified(run: Run, site: Site) 
     assert run(*FETCH, DATA_SET) == (
         0,
         [
-            f"Upload 1 created with {len(RECORDS):,} bytes; the service reads it into the usage history.",
+            f"Upload 1 created with {len(records()):,} bytes; the service reads it into the usage history.",
             # Last, because `run` returns the lines of standard error after those of standard output.
             "Connection SMF1: not yet verified against a real system. Check every value before you rely on it.",
         ],
@@ -231,7 +237,7 @@ def test_command_says_that_the_connection_is_not_verified(run: Run, site: Site) 
     site.declare(verified_against_a_real_system=True)
     assert run(*FETCH, DATA_SET) == (
         0,
-        [f"The answer has the same {len(RECORDS):,} bytes as upload 1; nothing new was stored."],
+        [f"The answer has the same {len(records()):,} bytes as upload 1; nothing new was stored."],
     )
 
 
@@ -270,10 +276,10 @@ def test_check_accepts_any_description(run: Run, site: Site, answer: Any) -> Non
 
 def test_ingest_command_reads_a_document(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "cf.txt"  # recognized by its content
-    path.write_bytes(RECORDS)
+    path.write_bytes(records())
     code, said = run("ingest", str(path))
     assert (code, '"kind": "gatherer_json"' in "\n".join(said)) == (0, True)
-    path.write_bytes(RECORDS[:-30])
+    path.write_bytes(records()[:-30])
     code, said = run("ingest", str(path))
     assert (code, "The answer is truncated in record 2" in "\n".join(said)) == (3, True)
 
@@ -293,4 +299,4 @@ def test_fields_of_the_contract_are_those_that_the_reader_needs() -> None:
 
 
 def test_stand_in_describes_a_document_as_json() -> None:
-    assert json.loads(RECORDS).keys() == {"0", "1", "2"}
+    assert json.loads(records()).keys() == {"0", "1", "2"}

@@ -6,14 +6,13 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import time
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
-from openpyxl import Workbook
 
 from app import cli
 from app.importing.service import template_csv
@@ -35,6 +34,8 @@ def post(app: FastAPI, **fields: str) -> Answer:
 
 
 def workbook(*rows: tuple[str | float | time | None, ...]) -> bytes:
+    from openpyxl import Workbook
+
     book = Workbook()
     for row in rows:
         book.active.append(row)  # type: ignore[union-attr]
@@ -218,25 +219,32 @@ def _with_strings(one: str, encoding: str = "utf-8", declared: str = "") -> byte
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (_with_strings("<si/>"), "more than 500000 texts"),
-        (_with_strings("<x:si><x:t>a</x:t></x:si>"), "more than 500000 texts"),
-        (_with_strings("<si/>", "utf-16"), "more than 500000 texts"),
-        (_with_strings("&a;", "utf-16-be", '<!DOCTYPE sst [<!ENTITY a "<si/>">]>'), "not a spreadsheet"),
-        (b"PK\x03\x04", "damaged"),
-        (_archive(10), "not a spreadsheet that can be read"),
-        (_archive(65 * 2**20), "unpacks to more than"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "old format"),
-        (b"\xff\xfea", "UTF-16"),
-        (workbook(tuple(range(61))), "more than 60 columns"),
-        (_damaged(8, 6, b"\1"), "not a spreadsheet that can be read"),  # encrypted
-        (_damaged(10, 8, b"\x09"), "not a spreadsheet that can be read"),  # unknown compression
-        (_compressed_wrongly(), "not a spreadsheet that can be read"),
-    ],
-)
-def test_unreadable_file_is_refused(data: bytes, words: str) -> None:
+UNREADABLE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "too many texts": (lambda: _with_strings("<si/>"), "more than 500000 texts"),
+    "too many texts with a prefix": (
+        lambda: _with_strings("<x:si><x:t>a</x:t></x:si>"), "more than 500000 texts",
+    ),
+    "too many texts in UTF-16": (lambda: _with_strings("<si/>", "utf-16"), "more than 500000 texts"),
+    "too many entities": (
+        lambda: _with_strings("&a;", "utf-16-be", '<!DOCTYPE sst [<!ENTITY a "<si/>">]>'), "not a spreadsheet",
+    ),
+    "beginning of an archive": (lambda: b"PK\x03\x04", "damaged"),
+    "another archive": (lambda: _archive(10), "not a spreadsheet that can be read"),
+    "65 MiB unpacked": (lambda: _archive(65 * 2**20), "unpacks to more than"),
+    "old spreadsheet": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1", "old format"),
+    "half a character": (lambda: b"\xff\xfea", "UTF-16"),
+    "too many columns": (lambda: workbook(tuple(range(61))), "more than 60 columns"),
+    "encrypted": (lambda: _damaged(8, 6, b"\1"), "not a spreadsheet that can be read"),
+    "unknown compression": (lambda: _damaged(10, 8, b"\x09"), "not a spreadsheet that can be read"),
+    "compressed wrongly": (_compressed_wrongly, "not a spreadsheet that can be read"),
+}  # fmt: skip
+"""Functions that return files, some of them large, and a part of the message about each."""
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_unreadable_file_is_refused(kind: str) -> None:
+    made, words = UNREADABLE[kind]
+    data = made()
     with pytest.raises(InputInvalid, match=words):
         table_text(data, "t.xlsx")
 

@@ -301,19 +301,21 @@ def test_complete_soak_test_sends_at_least_10000_requests() -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_generated_requests_of_each_role_get_documented_responses(site: FastAPI, role: str) -> None:
+def test_generated_requests_of_each_role_get_documented_responses(
+    described: schemathesis.BaseSchema, site: FastAPI, role: str
+) -> None:
     tried = [each for each in OPERATIONS if each not in ONE_INPUT]
     # Each role tries every second operation, so that two roles try each of them.
-    try_role(site, role, cases=CASES_OF_ROLE, operations=tried[ROLES.index(role) % 2 :: 2])
+    try_role(described, site, role, cases=CASES_OF_ROLE, operations=tried[ROLES.index(role) % 2 :: 2])
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("role", ROLES)
 def test_many_generated_requests_of_each_role_get_documented_responses(
-    site: FastAPI, role: str, pytestconfig: pytest.Config
+    described: schemathesis.BaseSchema, site: FastAPI, role: str, pytestconfig: pytest.Config
 ) -> None:
     least = pytestconfig.getoption("requests_of_roles") // len(ROLES)
-    sent = try_role(site, role, cases=CASES_OF_ROLE_IN_SOAK, operations=OPERATIONS, least=least)
+    sent = try_role(described, site, role, cases=CASES_OF_ROLE_IN_SOAK, operations=OPERATIONS, least=least)
     statuses = ", ".join(f"{count} x {status}" for status, count in sorted(sent.statuses.items()))
     print(
         f"{role}: {sent.statuses.total()} requests, {len(sent.distinct)} of them distinct; answers: {statuses}"
@@ -330,10 +332,15 @@ class SentRequests:
 
 
 def try_role(
-    site: FastAPI, role: str, *, cases: int, operations: list[tuple[str, str]], least: int = 0
+    described: schemathesis.BaseSchema,
+    site: FastAPI,
+    role: str,
+    *,
+    cases: int,
+    operations: list[tuple[str, str]],
+    least: int = 0,
 ) -> SentRequests:
-    """Send requests to each operation in a session of a role, in several rounds if so many distinct ones are needed."""
-    described = description_of(site)
+    """Send requests to each operation of a site in a session of a role, in several rounds if so many distinct ones are needed."""
     headers = {"cookie": f"cfplan-session={signed_in(site, role).secret}"}
     sent = SentRequests()
     failures: list[str] = []
@@ -349,7 +356,8 @@ def try_role(
                 for mode in (GOOD, BAD) if has_parameters else (GOOD,):
                     try:
                         try_cases(
-                            described, method, path, mode, cases=cases, headers=headers, sent=sent, number=number
+                            described, method, path, mode,
+                            cases=cases, app=site, headers=headers, sent=sent, number=number,
                         )  # fmt: skip
                     # An ExceptionGroup of failed checks, for example. The other operations are tried as well.
                     except Exception as error:  # noqa: BLE001 - see above
@@ -369,6 +377,7 @@ def try_cases(
     mode: Mode,
     *,
     cases: int,
+    app: FastAPI | None = None,
     headers: dict[str, str] | None = None,
     sent: SentRequests | None = None,
     number: int = 0,
@@ -381,6 +390,7 @@ def try_cases(
         path: The address of the operation.
         mode: Whether the requests follow the description.
         cases: Maximum number of requests.
+        app: The application that gets the requests; None means the described one.
         headers: Headers of all requests.
         sent: Collects the requests.
         number: The number of the round; each round has other requests.
@@ -389,7 +399,9 @@ def try_cases(
     from schemathesis.checks import CHECKS, load_all_checks
 
     load_all_checks()
+    checks = CHECKS.get_by_names(CHECKED)
     strategy = described[path][method].as_strategy(generation_mode=GenerationMode(mode))
+    to = {} if app is None else {"app": app}
 
     @hypothesis.seed(number) if number else lambda test: test
     @hypothesis.given(case=strategy, real=hypothesis.strategies.booleans())
@@ -415,7 +427,7 @@ def try_cases(
             case.path_parameters["number"] = 1
         if real and path.startswith(USERS) and "name" in case.path_parameters and mode == GOOD:
             case.path_parameters["name"] = "viewer"
-        answer = case.call_and_validate(checks=CHECKS.get_by_names(CHECKED), headers=headers)  # type: ignore[arg-type]
+        answer = case.call_and_validate(checks=checks, headers=headers, **to)  # type: ignore[arg-type]
         if sent is not None:
             sent.statuses[answer.status_code] += 1
             sent.distinct.add(repr((method, path, case.path_parameters, case.query, case.headers, case.body)))

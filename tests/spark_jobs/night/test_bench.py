@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from bench import night
-
 
 @pytest.mark.soak
 @pytest.mark.spark
 def test_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bench import night
+
     reductions, nights = night.measure(
         rows=20_000, structures=8, rounds=1, folder=tmp_path, large_rows=30_000
     )
@@ -29,6 +29,7 @@ def test_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.Capture
 
 def test_benchmark_detects_different_statistics() -> None:
     """Otherwise, engines could agree on empty results."""
+    from bench import night
     from spark_jobs.night.statistics import KINDS, kept_schema
 
     empty = {kind: kept_schema(kind).empty_table() for kind in KINDS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 
 VOID = frozenset({"meta", "link", "input", "br", "hr", "img", "wbr"})
@@ -39,13 +40,20 @@ class Element:
         return re.sub(r"\s+", " ", self.raw_text).strip()
 
     def walk(self) -> Iterator[Element]:
-        """Yield this element and its descendants, in document order."""
+        """Return this element and its descendants, in document order."""
+        return iter(self._walked)
+
+    @cached_property
+    def _walked(self) -> list[Element]:
+        """The elements in order, because tests of pages look for many things in one tree, which does not change."""
+        found: list[Element] = []
         waiting: list[Element | str] = [self]
         while waiting:
             part = waiting.pop()
             if isinstance(part, Element):
-                yield part
+                found.append(part)
                 waiting.extend(reversed(part.inside))
+        return found
 
     def all(self, tag: str | None = None, **attributes: str) -> list[Element]:
         """Return the elements with this tag and these attributes; `class_` is one of the classes."""
