@@ -16,7 +16,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.layout import layout_defects
+from tests.browser.layout import defects_at_width
 from tests.serving import SCRIPTS
 
 _CONTRAST = "color-contrast"
@@ -91,26 +91,32 @@ _FIND_LINKS = """() => {
   return [...new Set(window.styleOfLink.values())];
 }"""
 """Finds the styles of all links: what axe compares of a link and the texts around it, from the link to the root."""
-_MARK = """([unchecked, unchecked_links]) => {
+_FIND = f"marksLinks => [({_FIND_STYLES})(), marksLinks ? ({_FIND_LINKS})() : []]"
+_RUN = """async ([script, unchecked, uncheckedLinks, context, options]) => {
+  if (!window.axe) {
+    await new Promise((resolve, reject) => {
+      const element = document.createElement("script");
+      Object.assign(element, { src: script, onload: resolve, onerror: reject });
+      document.head.append(element);
+    });
+  }
   for (const name of ["data-unchecked", "data-unchecked-link"]) {
     for (const each of document.querySelectorAll(`[${name}]`)) each.removeAttribute(name);
   }
-  window.unchecked = unchecked.map((at) => window.firstOfStyle[at]);
-  for (const each of window.unchecked) each.setAttribute("data-unchecked", "");
-  const styles = new Set(unchecked_links);
+  const marked = unchecked.map((at) => window.firstOfStyle[at]);
+  for (const each of marked) each.setAttribute("data-unchecked", "");
+  const styles = new Set(uncheckedLinks);
   for (const [each, style] of window.styleOfLink ?? []) {
     if (styles.has(style)) each.setAttribute("data-unchecked-link", "");
   }
-}"""
-_RUN = """async ([context, options]) => {
-  const isUnchanged = () => window.unchecked.every((each) => each.isConnected);
+  const isUnchanged = () => marked.every((each) => each.isConnected);
   if (!isUnchanged()) return null;
   const { violations, links } = await axe.run(context, { reporter: "of-the-tests", ...options });
   if (!isUnchanged()) return null;
   return { violations, links: [...new Set(links.map((element) => window.styleOfLink.get(element)))] };
 }"""
-"""Runs axe. Returns the styles of links that passed, or null if marked elements were replaced meanwhile, as by a chart that
-is drawn in other colours."""
+"""Loads axe, marks the first text of each unchecked style and each link of an unchecked one, and runs axe. Returns the styles
+of links that passed, or null if marked elements were replaced meanwhile, as by a chart that is drawn in other colours."""
 _ATTEMPTS = 20
 
 _passed: set[str] = set()
@@ -131,10 +137,7 @@ def problems_at_every_width(page: Page) -> list[str]:
     """Return layout defects of a wide, a medium and a narrow page, and what axe finds on the wide and the narrow one in both themes."""
     found: list[str] = []
     for width_px in (1440, 1024, 390):
-        page.set_viewport_size({"width": width_px, "height": 900})
-        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-            found.append(f"overflows at {width_px}")
-        found += [f"at {width_px}: {each}" for each in layout_defects(page)]
+        found += defects_at_width(page, width_px)
         if width_px != 1024:
             page.emulate_media(color_scheme="light")
             found += [f"light at {width_px}: {each}" for each in violations(page)]
@@ -143,23 +146,18 @@ def problems_at_every_width(page: Page) -> list[str]:
     return found
 
 
-def _mark_unchecked_styles(page: Page, *, marks_links: bool) -> set[str]:
-    """Mark the first text of each style that has not passed yet, and return these styles; mark such links on request."""
-    styles: list[str] = page.evaluate(_FIND_STYLES)
-    assert styles
-    links = [style for style in page.evaluate(_FIND_LINKS) if style not in _passed] if marks_links else []
-    page.evaluate(_MARK, [[at for at, style in enumerate(styles) if style not in _passed], links])
-    return set(styles) - _passed
-
-
 def _run(page: Page, context: dict[str, Any], **options: object) -> list[str]:
-    if page.evaluate("!window.axe"):
-        page.add_script_tag(url=_SCRIPT)
+    """Find the styles of the page, and run axe with the unchecked ones; each is one call to the browser."""
     for _ in range(_ATTEMPTS):
-        unchecked = _mark_unchecked_styles(page, marks_links="include" not in context)
+        styles, links = page.evaluate(_FIND, "include" not in context)
+        assert styles
+        unchecked = set(styles) - _passed
         if "include" in context and not unchecked:
             return []
-        found = page.evaluate(_RUN, [{**context, "exclude": [["#api-docs"]]}, options])
+        marked = [at for at, style in enumerate(styles) if style in unchecked]
+        marked_links = [style for style in links if style not in _passed]
+        asked = [_SCRIPT, marked, marked_links, {**context, "exclude": [["#api-docs"]]}, options]
+        found = page.evaluate(_RUN, asked)
         if found is not None:
             break
     else:

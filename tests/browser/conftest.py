@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
+from app.jobs import processes
 from app.main import create_app
 from app.settings import Settings
 from tests.chromium import LAUNCH_FLAGS
+from tests.prepared import commands
 from tests.serving import served
 
 REFUSALS = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
@@ -46,6 +49,22 @@ def browser(chromium: Path) -> Iterator[Browser]:
             yield launched
         finally:
             launched.close()
+
+
+@contextmanager
+def stand_in_jobs(folder: Path) -> Iterator[None]:
+    """Let services start the stand-ins in a folder instead of the jobs, and fork the processes that start them.
+
+    A browser shows the same pages whether these processes are forked or started. tests/app/uploads/test_watcher.py
+    starts them as the service does, and so does tests/browser/uploads/test_whole_way.py.
+    """
+    keeper = commands().words(
+        "app.keeper"
+    )  # before PYTHONPATH is set, which is meant for what the keeper starts
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder))
+        patch.setattr(processes, "keeper_command", lambda job_id: [*keeper, str(job_id)])
+        yield
 
 
 class BrowserWatch:

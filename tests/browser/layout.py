@@ -204,6 +204,11 @@ _FIND = r"""() => {
 
   return [...found.values()].flatMap((texts) => [...texts].slice(0, MOST_OF_A_KIND));
 }"""
+_FIND_AT_A_WIDTH = f"""() => {{
+  const {{ scrollWidth, clientWidth }} = document.documentElement;
+  const over = scrollWidth - clientWidth;
+  return [...(over > 0 ? [`${{over}} px too wide`] : []), ...({_FIND})()];
+}}"""
 
 
 def layout_defects(page: Page) -> list[str]:
@@ -215,3 +220,10 @@ def layout_defects(page: Page) -> list[str]:
     """
     found: list[str] = page.evaluate(_FIND)
     return found
+
+
+def defects_at_width(page: Page, width_px: int) -> list[str]:
+    """Make the page this wide, and return by how much it overflows, and its layout defects, each with the width."""
+    page.set_viewport_size({"width": width_px, "height": 900})
+    found: list[str] = page.evaluate(_FIND_AT_A_WIDTH)
+    return [f"at {width_px}: {each}" for each in found]

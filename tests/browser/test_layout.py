@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.layout import layout_defects
+from tests.browser.layout import defects_at_width, layout_defects
 from tests.browser.test_every_page import ADD
 
 pytestmark = pytest.mark.browser
@@ -124,3 +124,19 @@ def test_sound_pages_have_no_layout_defects(page: Page) -> None:
     page.goto("/nothing/here")
     page.evaluate(ADD, "".join(f"<section>{html}</section>" for html in SOUND.values()))
     assert layout_defects(page) == []
+
+
+def test_page_that_overflows_is_detected_at_the_widths_that_are_too_narrow(page: Page) -> None:
+    page.goto("/nothing/here")
+    page.evaluate(
+        ADD,
+        "<div data-style='inline-size: 1200px; block-size: 1rem'></div><p data-style='inline-size: 1rem'>one Zone</p>",
+    )
+    wide, narrow = (defects_at_width(page, width_px) for width_px in (1440, 390))
+    assert [each.partition(" in ")[0] for each in wide] == [
+        'at 1440: broken word: "one"',
+        'at 1440: broken word: "Zone"',
+    ]
+    assert narrow[0].startswith("at 390: ")
+    assert narrow[0].endswith(" px too wide")
+    assert [each.replace("390", "1440") for each in narrow[1:]] == wide

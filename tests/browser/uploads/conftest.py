@@ -9,15 +9,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.main import create_app
 from app.settings import Settings
 from tests.app.uploads.support import READER
+from tests.browser.conftest import stand_in_jobs
 from tests.chromium import LAUNCH_FLAGS
 from tests.serving import served
 
 
 @pytest.fixture
-def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def base(tmp_path: Path) -> Iterator[str]:
     """Return the address of a service of this test with the stand-in reader."""
-    monkeypatch.setenv("PYTHONPATH", str(READER))
-    yield from serve(tmp_path)
+    with stand_in_jobs(READER):
+        yield from serve(tmp_path)
 
 
 @pytest.fixture
