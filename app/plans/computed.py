@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import is_
 
 from pydantic_core import to_json
@@ -15,6 +16,7 @@ from app.database.types import COMPRESSION_LEVEL
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.names import PlanName, names_in
+from app.plans.stored import parsed
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
@@ -35,7 +37,7 @@ class ComputedOutput:
     refusal: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComputedPlan:
     """A document, its result and its texts, as they are stored. The counts exclude acknowledged findings."""
 
@@ -58,6 +60,11 @@ class ComputedPlan:
     accepted: tuple[JsonObject, ...]
     """The acknowledged findings of the document, also of findings that it no longer has."""
     outputs: tuple[ComputedOutput, ...]
+
+    @cached_property
+    def document_object(self) -> JsonObject:
+        """The document as a JSON object, complete with defaults."""
+        return parsed(self.document)
 
 
 def canonical(document: PlanDocument) -> str:

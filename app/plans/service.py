@@ -47,6 +47,7 @@ from app.plans.stored import (
     StoredVersion,
     VersionSummary,
     etag,
+    parsed,
 )
 from app.plans.trail import PLAN, StoredAcknowledgment, acknowledgments, plan_object, record_version
 from app.web.field_values import digits_in
@@ -200,8 +201,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
     """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
     text = repository.read_document(session, plan_id, number)
-    found: JsonObject | None = None if text is None else json.loads(text)
-    return found
+    return None if text is None else parsed(text)
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
@@ -543,7 +543,7 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
     if current.document_json == computed.document:
         return True
     # Reading the largest plan again takes a fifth of its save, and most changes are seen without.
-    if _surely_differs(current.document_object, json.loads(computed.document)):
+    if _surely_differs(current.document_object, computed.document_object):
         return False
     # Reading adds the defaults of new keys and writes each value as this release does: a new release must not make a new
     # version of every plan.

@@ -87,7 +87,7 @@ def record_version(
             "before": plan.latest - 1,
             "after": plan.latest,
             "comment": comment,
-            **changed_fields(before.comparable_object, json.loads(after.document)),
+            **changed_fields(before.comparable_object, after.document_object),
         }
         record(session, Action.PLAN_SAVED, about, details)
     old = () if before is None else before.acknowledged
