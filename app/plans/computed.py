@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from operator import is_
-
-from pydantic_core import to_json
+from typing import NamedTuple
 
 from app.database.parts import PartedText
-from app.database.types import COMPRESSION_LEVEL
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
+from app.plans.explanations import written_explanations
 from app.plans.names import PlanName, names_in
 from app.plans.stored import parsed
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
-from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
-from planner_core.provenance import Input, Step
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
-from planner_core.wire import JsonObject, adapter
+from planner_core.wire import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +62,25 @@ class ComputedPlan:
         return parsed(self.document)
 
 
+class DocumentText(NamedTuple):
+    """The canonical text of a document, and those of its structures, which are parts of it."""
+
+    text: str
+    structures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document: PlanDocument) -> DocumentText:
+        """Return the texts of a document; the first one equals that of `canonical`."""
+        structures = tuple([each.model_dump_json() for each in document.structures])
+        outline = canonical(document.model_copy(update={"structures": []}))
+        # A quotation mark inside a JSON string is escaped, so this can only be the member itself.
+        before, empty, after = outline.partition(_NO_STRUCTURES)
+        return cls("".join((before, empty[:-1], ",".join(structures), empty[-1:], after)), structures)
+
+
+_NO_STRUCTURES = '"structures":[]'
+
+
 def canonical(document: PlanDocument) -> str:
     """Return the document as JSON with all defaults, so that equal plans have equal texts."""
     return document.model_dump_json()
@@ -78,22 +92,22 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     Raises:
         PlanRefused: The plan is impossible, or its curve cannot be used.
     """
-    text = canonical(document)
-    with collection_paused(len(text)):
-        return _compute(document, text, curves)
+    written = DocumentText.of(document)
+    with collection_paused(len(written.text)):
+        return _compute(document, written, curves)
 
 
-def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
+def _compute(document: PlanDocument, written: DocumentText, curves: Curves) -> ComputedPlan:
     result = evaluate(document, curves)
     answer = result.answer()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     return ComputedPlan(
-        document=text,
+        document=written.text,
         schema_version=document.schema_version,
         core_version=result.core_version,
         curve=json.dumps(answer.curve.as_json()),
         result=answer.json_bytes().decode(),
-        explanations=_explanations(result),
+        explanations=written_explanations(result, written.structures),
         qsg=document.qsg,
         structures=answer.totals.structures,
         application_structures=len(document.structures),
@@ -107,64 +121,6 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         accepted=tuple(each.model_dump(mode="json") for each in document.acknowledged),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
-
-
-def area_of(figure: str) -> str:
-    """Return the part of the explanations that contains a figure: `/totals` or `/structures/3`."""
-    _, area, index, *_ = figure.split("/")
-    return f"/structures/{index}" if area == "structures" else f"/{area}"
-
-
-def _explanations(result: PlanResult) -> PartedText:
-    """Return the explanations as one JSON object, whose parts each begin with a brace or a comma."""
-    return PartedText.of(_written_explanations(result), level=COMPRESSION_LEVEL)
-
-
-def _written_explanations(result: PlanResult) -> Iterator[tuple[str, bytes]]:
-    # Each is serialized and compressed as soon as it is built, because all of them would fill the memory.
-    inputs, steps = _SharedItems(Input), _SharedItems(Step)
-    separator = b"{"
-    for each in explain_result(result):
-        # No formula can contain these empty lists, because a quotation mark is escaped inside a JSON text.
-        frame = replace(each, inputs=(), steps=()).json_bytes()
-        before, _, rest = frame.partition(_NO_INPUTS)
-        between, _, after = rest.partition(_NO_STEPS)
-        text = b"".join((
-            separator, to_json(each.figure), b":", before, b'"inputs":[', inputs.json(each.inputs), b"]", between,
-            b'"steps":[', steps.json(each.steps), b"]", after,
-        ))  # fmt: skip
-        yield area_of(each.figure), text
-        separator = b","
-    yield "", b"}"
-
-
-_NO_INPUTS, _NO_STEPS = b'"inputs":[]', b'"steps":[]'
-
-
-class _SharedItems:
-    """A serializer of tuples that writes the items of the previous tuple again only if the next one does not begin with them.
-
-    The messages, entries and elements of a structure have up to two thousand inputs and steps in common.
-    """
-
-    def __init__(self, kind: type[Input | Step]) -> None:
-        self._adapter = adapter(tuple[kind, ...])  # type: ignore[valid-type]
-        self._items: tuple[Input | Step, ...] = ()
-        self._text = b""
-
-    def json(self, items: Sequence[Input | Step]) -> bytes:
-        """Return the items as JSON, separated by commas."""
-        known = len(self._items)
-        if known <= len(items) and all(map(is_, self._items, items)):
-            added = self._written(items[known:])
-            self._text += b"," + added if self._text and added else added
-        else:
-            self._text = self._written(items)
-        self._items = tuple(items)
-        return self._text
-
-    def _written(self, items: Sequence[Input | Step]) -> bytes:
-        return self._adapter.dump_json(tuple(items))[1:-1]
 
 
 def _output(kind: str, result: PlanResult) -> ComputedOutput:
