@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from app.database.parts import PartedText
 from app.fits.kept import Curves
@@ -32,11 +31,11 @@ class ComputedOutput:
     refusal: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ComputedPlan:
     """A document, its result and its texts, as they are stored. The counts exclude acknowledged findings."""
 
-    document: str
+    texts: DocumentText
     schema_version: int
     core_version: str
     curve: str
@@ -56,16 +55,17 @@ class ComputedPlan:
     """The acknowledged findings of the document, also of findings that it no longer has."""
     outputs: tuple[ComputedOutput, ...]
 
-    @cached_property
-    def document_object(self) -> JsonObject:
-        """The document as a JSON object, complete with defaults."""
-        return parsed(self.document)
+    @property
+    def document(self) -> str:
+        """The document as JSON with all defaults."""
+        return self.texts.text
 
 
 class DocumentText(NamedTuple):
-    """The canonical text of a document, and those of its structures, which are parts of it."""
+    """The canonical text of a document, the same text without its structures, and those of its structures."""
 
     text: str
+    outline: str
     structures: tuple[str, ...]
 
     @classmethod
@@ -74,11 +74,56 @@ class DocumentText(NamedTuple):
         structures = tuple([each.model_dump_json() for each in document.structures])
         outline = canonical(document.model_copy(update={"structures": []}))
         # A quotation mark inside a JSON string is escaped, so this can only be the member itself.
-        before, empty, after = outline.partition(_NO_STRUCTURES)
-        return cls("".join((before, empty[:-1], ",".join(structures), empty[-1:], after)), structures)
+        before, start, after = outline.partition(_STRUCTURES)
+        return cls("".join((before, start, ",".join(structures), after)), outline, structures)
+
+    def compared_with(self, stored: str) -> ComparedDocuments:
+        """Return the text of a stored document and this one as JSON objects, without structures that are equal in both."""
+        with collection_paused(len(stored)):
+            found = self._without_equal_structures(stored)
+            return found or ComparedDocuments(parsed(stored), parsed(self.text))
+
+    def _without_equal_structures(self, stored: str) -> ComparedDocuments | None:
+        """Return None unless both texts have structures of the same names in the same order."""
+        # Most changes of a large plan concern a few structures, and parsing the others would take a tenth of the save.
+        before, start, rest = stored.partition(_STRUCTURES)
+        if not start or not self.structures:
+            return None
+        old: list[JsonObject] = []
+        new: list[JsonObject] = []
+        at = 0
+        follows = [","] * (len(self.structures) - 1) + ["]"]
+        for text, following in zip(self.structures, follows, strict=True):
+            if rest.startswith(text, at):
+                at += len(text)
+            else:
+                try:
+                    structure, at = _DECODER.raw_decode(rest, at)
+                except json.JSONDecodeError:  # the stored document has fewer structures
+                    return None
+                changed = json.loads(text)
+                if structure["name"] != changed["name"]:
+                    return None
+                old.append(structure)
+                new.append(changed)
+            if not rest.startswith(following, at):
+                return None
+            at += len(following)
+        outline = json.loads(f"{before}{start}]{rest[at:]}")
+        return ComparedDocuments(
+            {**outline, "structures": old}, {**json.loads(self.outline), "structures": new}
+        )
 
 
-_NO_STRUCTURES = '"structures":[]'
+class ComparedDocuments(NamedTuple):
+    """A stored document and a new one as JSON objects."""
+
+    stored: JsonObject
+    new: JsonObject
+
+
+_STRUCTURES = '"structures":['
+_DECODER: Final = json.JSONDecoder()
 
 
 def canonical(document: PlanDocument) -> str:
@@ -102,7 +147,7 @@ def _compute(document: PlanDocument, written: DocumentText, curves: Curves) -> C
     answer = result.answer()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     return ComputedPlan(
-        document=written.text,
+        texts=written,
         schema_version=document.schema_version,
         core_version=result.core_version,
         curve=json.dumps(answer.curve.as_json()),

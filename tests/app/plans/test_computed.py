@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -12,10 +14,11 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from app.fits.kept import no_curves
-from app.plans import computed, explanations
+from app.plans import computed, explanations, service
 from app.plans.computed import DocumentText, canonical, compute
 from app.plans.explanations import KnownExplanations, written_explanations
 from app.sizing.examples import examples
+from planner_core.document.compare import differences
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan.evaluate import evaluate
@@ -49,6 +52,56 @@ def test_canonical_text_consists_of_those_of_its_structures(document: dict[str, 
     written = DocumentText.of(plan)
     assert written.text == canonical(plan)
     assert [*map(json.loads, written.structures)] == json.loads(written.text)["structures"]
+
+
+@given(documents(), documents(), st.data())
+def test_comparison_without_equal_structures_gives_all_differences(
+    document: dict[str, Any], other: dict[str, Any], data: st.DataObject
+) -> None:
+    structures = [*document["structures"], *other["structures"]]
+    chosen = (
+        data.draw(st.lists(st.sampled_from(structures), unique_by=lambda each: each["name"]))
+        if structures
+        else []
+    )
+    renamed = [
+        {**each, "queues": [{**queue, "name": f"{queue['name']}.{place}"} for queue in each["queues"]]}
+        for place, each in enumerate(chosen)
+    ]
+    plans = []
+    for each in (document, {**document, "structures": chosen}, {**other, "structures": renamed}):
+        with contextlib.suppress(DocumentInvalid):
+            plans.append(DocumentText.of(read_object(each)))
+    for stored, new in itertools.product(plans, plans):
+        compared = new.compared_with(stored.text)
+        whole = json.loads(stored.text), json.loads(new.text)
+        assert differences(*compared) == differences(*whole)
+        assert service._surely_differs(*compared) == service._surely_differs(*whole)
+        names = {each["name"] for each in compared.new["structures"]}
+        if [each["name"] for each in whole[0]["structures"]] == [
+            each["name"] for each in whole[1]["structures"]
+        ]:
+            equal = {
+                each["name"]
+                for each, old in zip(whole[1]["structures"], whole[0]["structures"], strict=True)
+                if each == old
+            }
+            assert not names & equal
+
+
+def test_stored_document_of_another_form_is_compared_as_a_whole() -> None:
+    plan = read_object(varied())
+    new = DocumentText.of(plan)
+    old = json.loads(new.text)
+    # As an earlier release stored it: without a key, or without any structure.
+    del old["structures"][0]["recauto"]
+    for stored in (
+        json.dumps(old),
+        json.dumps({**old, "structures": []}, separators=(",", ":")),
+        '{"qsg":"SQ03"}',
+    ):
+        assert new.compared_with(stored) == (json.loads(stored), json.loads(new.text))
+    assert new.compared_with(new.text) == ({**json.loads(new.text), "structures": []},) * 2
 
 
 # Each example evaluates five plans, and explains each of them three times.
