@@ -25,8 +25,10 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import explain_result, explain_structure
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Explanation
+from planner_core.sizing.fitted import fitted_curve
 from tests.computed_plans import ComputedOnce, compute_really
 from tests.planner_core.plans import documents, varied
+from tests.planner_core.sizing.test_fitted import BUNDLE, TWO_COSTS
 
 QUEUE = {"name": "Q2", "message_bytes": 1024, "backlog": 1}
 
@@ -151,6 +153,14 @@ def test_only_changed_structures_are_explained_again(monkeypatch: pytest.MonkeyP
     assert explain(acknowledged=[{"code": "NO_WHITE_SPACE", "reason": "known"}]) == []
     assert explain(growth={"percent_per_year": 10, "years": 1}) == [0, 1, 2, 3]
     assert explain(structures=structures[::-1]) == [1, 2]
+
+
+def test_explanations_of_fitted_curves_are_kept_apart() -> None:
+    known, plan = KnownExplanations(), read_object({**varied(), "curve": {"fitted": 3}})
+    texts = DocumentText.of(plan).structures
+    for fit in (BUNDLE, TWO_COSTS, BUNDLE):
+        result = evaluate(plan, curve=fitted_curve(version=3, fit=fit))
+        assert written_explanations(result, texts, known=known).text.encode() == _one_by_one(result)
 
 
 def test_kept_explanations_are_limited_in_memory() -> None:
