@@ -14,15 +14,15 @@ import pytest
 
 from app.fits.kept import Curves
 from app.plans import computed
-from app.plans.computed import ComputedPlan
+from app.plans.computed import ComputedPlan, DocumentText
 from planner_core.document.model import FittedCurve, PlanDocument
 
-_PARTS = ("evaluate", "explain_result", "render_output")
+_PARTS = ("evaluate", "written_explanations", "render_output")
 """The functions that `app.plans.computed` calls, and that tests replace."""
 _MOST_KEPT = 64
 _LONGEST_KEPT_CHARACTERS = 100_000
 
-compute_really: Callable[[PlanDocument, str, Curves], ComputedPlan] = computed._compute
+compute_really: Callable[[PlanDocument, DocumentText, Curves], ComputedPlan] = computed._compute
 """The function of the service."""
 
 
@@ -36,14 +36,14 @@ class ComputedOnce:
     def __init__(self) -> None:
         self._kept: dict[tuple[object, ...], ComputedPlan] = {}
 
-    def compute(self, document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
-        """Return the contents of a version with this document, whose text is its canonical one."""
-        if isinstance(document.curve, FittedCurve) or len(text) > _LONGEST_KEPT_CHARACTERS:
-            return compute_really(document, text, curves)
-        key = (text, *(getattr(computed, name) for name in _PARTS))
+    def compute(self, document: PlanDocument, written: DocumentText, curves: Curves) -> ComputedPlan:
+        """Return the contents of a version with this document and its canonical text."""
+        if isinstance(document.curve, FittedCurve) or len(written.text) > _LONGEST_KEPT_CHARACTERS:
+            return compute_really(document, written, curves)
+        key = (written.text, *(getattr(computed, name) for name in _PARTS))
         found = self._kept.get(key)
         if found is None:
-            found = compute_really(document, text, curves)
+            found = compute_really(document, written, curves)
             while len(self._kept) >= _MOST_KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
             self._kept[key] = found

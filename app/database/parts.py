@@ -23,7 +23,13 @@ _MAGIC: Final = b"parts/2"
 _END: Final = struct.Struct(">II")
 """The length of the index, and its checksum (CRC-32)."""
 _RAW: Final = -zlib.MAX_WBITS
-"""Decompression of a part of a stream, which has neither its header nor its checksum."""
+"""The form of a part of a stream, which has neither its header nor its checksum."""
+_HEADER: Final = zlib.compress(b"", 1)[:2]
+_LAST_BLOCK: Final = zlib.compressobj(1, wbits=_RAW).flush()
+"""An empty block that ends a stream."""
+_CHECKSUM: Final = struct.Struct(">HH")
+_ADLER: Final = 65521
+"""The modulus of the checksum of a stream (RFC 1950, Adler-32)."""
 
 
 class _Part(NamedTuple):
@@ -33,6 +39,28 @@ class _Part(NamedTuple):
     checksum: int
 
 
+class CompressedPart(NamedTuple):
+    """A part, compressed so that it can be at any place of a stream, with the length and the checksums of its text."""
+
+    data: bytes
+    length: int
+    crc32: int
+    adler32: int
+
+    @classmethod
+    def of(cls, pieces: Iterable[bytes], *, level: int) -> CompressedPart:
+        """Compress a text that is given in pieces."""
+        compressor = zlib.compressobj(level, wbits=_RAW)
+        written: list[bytes] = []
+        length, crc32, adler32 = 0, 0, 1
+        for piece in pieces:
+            written.append(compressor.compress(piece))
+            length += len(piece)
+            crc32, adler32 = zlib.crc32(piece, crc32), zlib.adler32(piece, adler32)
+        written.append(compressor.flush(zlib.Z_FULL_FLUSH))
+        return cls(b"".join(written), length, crc32, adler32)
+
+
 @dataclass(frozen=True)
 class PartedText:
     """A compressed text; `data` is stored as it is. Reading it raises DatabaseError if it is damaged."""
@@ -40,32 +68,28 @@ class PartedText:
     data: bytes
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[str, bytes]], *, level: int) -> PartedText:
-        """Compress a text from its parts in order, each with its name; parts that follow each other may share a name.
+    def of(cls, parts: Iterable[tuple[str, CompressedPart]]) -> PartedText:
+        """Return the text of parts in this order, each with its name.
 
         Raises:
-            ValueError: Another part is between two parts of the same name.
+            ValueError: Two parts have the same name.
         """
-        compressor = zlib.compressobj(level)
-        written: list[bytes] = []
+        written, start = [_HEADER], len(_HEADER)
         index: dict[str, _Part] = {}
-        length = 0
-        last: str | None = None
+        low, high = 1, 0
         for name, part in parts:
-            if name != last:
-                if name in index:
-                    message = f"the part {name!r} is in two places"
-                    raise ValueError(message)
-                last = name
-                written.append(compressor.flush(zlib.Z_FULL_FLUSH))
-                length += len(written[-1])
-                index[name] = _Part(length, 0)
-            index[name] = index[name]._replace(checksum=zlib.crc32(part, index[name].checksum))
-            written.append(compressor.compress(part))
-            length += len(written[-1])
+            if name in index:
+                message = f"two parts are called {name!r}"
+                raise ValueError(message)
+            index[name] = _Part(start, part.crc32)
+            written.append(part.data)
+            start += len(part.data)
+            # The checksum of the whole text follows from those of its parts (RFC 1950, Adler-32).
+            high = (high + (part.adler32 >> 16) + part.length * (low - 1)) % _ADLER
+            low = (low + (part.adler32 & 0xFFFF) - 1) % _ADLER
         text = json.dumps(index).encode()
         end = _END.pack(len(text), zlib.crc32(text))
-        return cls(b"".join((*written, compressor.flush(), text, end, _MAGIC)))
+        return cls(b"".join((*written, _LAST_BLOCK, _CHECKSUM.pack(high, low), text, end, _MAGIC)))
 
     @cached_property
     def text(self) -> str:

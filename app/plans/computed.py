@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from operator import is_
-
-from pydantic_core import to_json
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from app.database.parts import PartedText
-from app.database.types import COMPRESSION_LEVEL
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
+from app.plans.explanations import written_explanations
 from app.plans.names import PlanName, names_in
+from app.plans.stored import parsed
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
-from planner_core.plan.explain import explain_result
 from planner_core.plan.result import PlanResult
-from planner_core.provenance import Input, Step
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output
-from planner_core.wire import JsonObject, adapter
+from planner_core.wire import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ class ComputedOutput:
 class ComputedPlan:
     """A document, its result and its texts, as they are stored. The counts exclude acknowledged findings."""
 
-    document: str
+    texts: DocumentText
     schema_version: int
     core_version: str
     curve: str
@@ -59,6 +55,76 @@ class ComputedPlan:
     """The acknowledged findings of the document, also of findings that it no longer has."""
     outputs: tuple[ComputedOutput, ...]
 
+    @property
+    def document(self) -> str:
+        """The document as JSON with all defaults."""
+        return self.texts.text
+
+
+class DocumentText(NamedTuple):
+    """The canonical text of a document, the same text without its structures, and those of its structures."""
+
+    text: str
+    outline: str
+    structures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document: PlanDocument) -> DocumentText:
+        """Return the texts of a document; the first one equals that of `canonical`."""
+        structures = tuple([each.model_dump_json() for each in document.structures])
+        outline = canonical(document.model_copy(update={"structures": []}))
+        # A quotation mark inside a JSON string is escaped, so this can only be the member itself.
+        before, start, after = outline.partition(_STRUCTURES)
+        return cls("".join((before, start, ",".join(structures), after)), outline, structures)
+
+    def compared_with(self, stored: str) -> ComparedDocuments:
+        """Return the text of a stored document and this one as JSON objects, without structures that are equal in both."""
+        with collection_paused(len(stored)):
+            found = self._without_equal_structures(stored)
+            return found or ComparedDocuments(parsed(stored), parsed(self.text))
+
+    def _without_equal_structures(self, stored: str) -> ComparedDocuments | None:
+        """Return None unless both texts have structures of the same names in the same order."""
+        # Most changes of a large plan concern a few structures, and parsing the others would take a tenth of the save.
+        before, start, rest = stored.partition(_STRUCTURES)
+        if not start or not self.structures:
+            return None
+        old: list[JsonObject] = []
+        new: list[JsonObject] = []
+        at = 0
+        follows = [","] * (len(self.structures) - 1) + ["]"]
+        for text, following in zip(self.structures, follows, strict=True):
+            if rest.startswith(text, at):
+                at += len(text)
+            else:
+                try:
+                    structure, at = _DECODER.raw_decode(rest, at)
+                except json.JSONDecodeError:  # the stored document has fewer structures
+                    return None
+                changed = json.loads(text)
+                if structure["name"] != changed["name"]:
+                    return None
+                old.append(structure)
+                new.append(changed)
+            if not rest.startswith(following, at):
+                return None
+            at += len(following)
+        outline = json.loads(f"{before}{start}]{rest[at:]}")
+        return ComparedDocuments(
+            {**outline, "structures": old}, {**json.loads(self.outline), "structures": new}
+        )
+
+
+class ComparedDocuments(NamedTuple):
+    """A stored document and a new one as JSON objects."""
+
+    stored: JsonObject
+    new: JsonObject
+
+
+_STRUCTURES = '"structures":['
+_DECODER: Final = json.JSONDecoder()
+
 
 def canonical(document: PlanDocument) -> str:
     """Return the document as JSON with all defaults, so that equal plans have equal texts."""
@@ -71,22 +137,22 @@ def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     Raises:
         PlanRefused: The plan is impossible, or its curve cannot be used.
     """
-    text = canonical(document)
-    with collection_paused(len(text)):
-        return _compute(document, text, curves)
+    written = DocumentText.of(document)
+    with collection_paused(len(written.text)):
+        return _compute(document, written, curves)
 
 
-def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
+def _compute(document: PlanDocument, written: DocumentText, curves: Curves) -> ComputedPlan:
     result = evaluate(document, curves)
     answer = result.answer()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     return ComputedPlan(
-        document=text,
+        texts=written,
         schema_version=document.schema_version,
         core_version=result.core_version,
         curve=json.dumps(answer.curve.as_json()),
         result=answer.json_bytes().decode(),
-        explanations=_explanations(result),
+        explanations=written_explanations(result, written.structures),
         qsg=document.qsg,
         structures=answer.totals.structures,
         application_structures=len(document.structures),
@@ -100,64 +166,6 @@ def _compute(document: PlanDocument, text: str, curves: Curves) -> ComputedPlan:
         accepted=tuple(each.model_dump(mode="json") for each in document.acknowledged),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
-
-
-def area_of(figure: str) -> str:
-    """Return the part of the explanations that contains a figure: `/totals` or `/structures/3`."""
-    _, area, index, *_ = figure.split("/")
-    return f"/structures/{index}" if area == "structures" else f"/{area}"
-
-
-def _explanations(result: PlanResult) -> PartedText:
-    """Return the explanations as one JSON object, whose parts each begin with a brace or a comma."""
-    return PartedText.of(_written_explanations(result), level=COMPRESSION_LEVEL)
-
-
-def _written_explanations(result: PlanResult) -> Iterator[tuple[str, bytes]]:
-    # Each is serialized and compressed as soon as it is built, because all of them would fill the memory.
-    inputs, steps = _SharedItems(Input), _SharedItems(Step)
-    separator = b"{"
-    for each in explain_result(result):
-        # No formula can contain these empty lists, because a quotation mark is escaped inside a JSON text.
-        frame = replace(each, inputs=(), steps=()).json_bytes()
-        before, _, rest = frame.partition(_NO_INPUTS)
-        between, _, after = rest.partition(_NO_STEPS)
-        text = b"".join((
-            separator, to_json(each.figure), b":", before, b'"inputs":[', inputs.json(each.inputs), b"]", between,
-            b'"steps":[', steps.json(each.steps), b"]", after,
-        ))  # fmt: skip
-        yield area_of(each.figure), text
-        separator = b","
-    yield "", b"}"
-
-
-_NO_INPUTS, _NO_STEPS = b'"inputs":[]', b'"steps":[]'
-
-
-class _SharedItems:
-    """A serializer of tuples that writes the items of the previous tuple again only if the next one does not begin with them.
-
-    The messages, entries and elements of a structure have up to two thousand inputs and steps in common.
-    """
-
-    def __init__(self, kind: type[Input | Step]) -> None:
-        self._adapter = adapter(tuple[kind, ...])  # type: ignore[valid-type]
-        self._items: tuple[Input | Step, ...] = ()
-        self._text = b""
-
-    def json(self, items: Sequence[Input | Step]) -> bytes:
-        """Return the items as JSON, separated by commas."""
-        known = len(self._items)
-        if known <= len(items) and all(map(is_, self._items, items)):
-            added = self._written(items[known:])
-            self._text += b"," + added if self._text and added else added
-        else:
-            self._text = self._written(items)
-        self._items = tuple(items)
-        return self._text
-
-    def _written(self, items: Sequence[Input | Step]) -> bytes:
-        return self._adapter.dump_json(tuple(items))[1:-1]
 
 
 def _output(kind: str, result: PlanResult) -> ComputedOutput:

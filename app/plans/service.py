@@ -26,7 +26,7 @@ from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
 from app.fits.kept import curves_for
 from app.paging import MOST_PER_PAGE, PageRequest, Sort
 from app.plans import repository
-from app.plans.computed import ComputedPlan, canonical, compute
+from app.plans.computed import ComparedDocuments, ComputedPlan, canonical, compute
 from app.plans.errors import (
     PlanNameInvalid,
     PlanNotFound,
@@ -47,8 +47,16 @@ from app.plans.stored import (
     StoredVersion,
     VersionSummary,
     etag,
+    parsed,
 )
-from app.plans.trail import PLAN, StoredAcknowledgment, acknowledgments, plan_object, record_version
+from app.plans.trail import (
+    PLAN,
+    Before,
+    StoredAcknowledgment,
+    acknowledgments,
+    plan_object,
+    record_version,
+)
 from app.web.field_values import digits_in
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
@@ -200,8 +208,7 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
     """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
     text = repository.read_document(session, plan_id, number)
-    found: JsonObject | None = None if text is None else json.loads(text)
-    return found
+    return None if text is None else parsed(text)
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
@@ -350,7 +357,8 @@ def save_plan(
         )
         raise plan_conflict(current, message)
     # Checked before If-Match, so that a request that is sent twice succeeds without a new version.
-    if _is_same(current, computed):
+    compared = computed.texts.compared_with(current.document_json)
+    if _is_same(current, computed, compared):
         return SaveOutcome(current, "identical")
     if if_match is None:
         message = (
@@ -360,9 +368,8 @@ def save_plan(
         raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
         raise plan_conflict(current)
-    return SaveOutcome(
-        _add_version(session, plan, computed, comment, at=utc_now(), before=current), "changed"
-    )
+    before = Before(current, compared)
+    return SaveOutcome(_add_version(session, plan, computed, comment, at=utc_now(), before=before), "changed")
 
 
 def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
@@ -538,12 +545,12 @@ def _one_line(comment: str | None) -> str | None:
     return " ".join(plain.split())[:LONGEST_COMMENT] or None
 
 
-def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
+def _is_same(current: StoredVersion, computed: ComputedPlan, compared: ComparedDocuments) -> bool:
     """Return whether a document means the same as the stored one."""
     if current.document_json == computed.document:
         return True
     # Reading the largest plan again takes a fifth of its save, and most changes are seen without.
-    if _surely_differs(current.document_object, json.loads(computed.document)):
+    if _surely_differs(*compared):
         return False
     # Reading adds the defaults of new keys and writes each value as this release does: a new release must not make a new
     # version of every plan.
@@ -551,14 +558,14 @@ def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
 
 
 def _surely_differs(stored: object, new: object) -> bool:
-    """Return whether two JSON values differ by a whole number, or by the length of a list, which no notation explains."""
+    """Return whether two JSON values differ by a number, or by the length of a list, which no notation explains."""
     if stored == new:
         return False
     if isinstance(stored, dict) and isinstance(new, dict):
         return any(_surely_differs(stored[key], new[key]) for key in stored.keys() & new.keys())
     if isinstance(stored, list) and isinstance(new, list):
         return len(stored) != len(new) or any(map(_surely_differs, stored, new))
-    return isinstance(stored, int) and isinstance(new, int)
+    return isinstance(stored, (int, float)) and isinstance(new, (int, float))
 
 
 def _create(session: Session, name: str, computed: ComputedPlan, comment: str | None) -> StoredVersion | None:
@@ -581,7 +588,7 @@ def _add_version(
     comment: str | None,
     *,
     at: datetime,
-    before: StoredVersion | None = None,
+    before: Before | None = None,
 ) -> StoredVersion:
     plan.latest += 1
     # Clocks of several servers differ, but the times of a history must not decrease.

@@ -75,7 +75,7 @@ class StoredVersion:
     @cached_property
     def document_object(self) -> JsonObject:
         """The plan document as a JSON object, complete with defaults."""
-        return _parsed(self.document_json)
+        return parsed(self.document_json)
 
     @cached_property
     def comparable_object(self) -> JsonObject:
@@ -124,7 +124,7 @@ class StoredVersion:
     @cached_property
     def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        return _parsed(self.result_json)
+        return parsed(self.result_json)
 
     @property
     def comparable_result(self) -> JsonObject:
@@ -240,7 +240,8 @@ class SaveOutcome:
     status: Literal["created", "changed", "identical"]
 
 
-def _parsed(text: str) -> JsonObject:
+def parsed(text: str) -> JsonObject:
+    """Return the JSON object in a stored text."""
     with collection_paused(len(text)):
         found: JsonObject = json.loads(text)
         return found

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -16,12 +16,13 @@ from app.actor import current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.plans import repository
-from app.plans.computed import ComputedPlan
+from app.plans.computed import ComparedDocuments, ComputedPlan
 from app.plans.models import Plan, PlanAcknowledgment
 from app.plans.stored import StoredVersion
 from planner_core.checks import index_of
 from planner_core.document.compare import Difference, differences
 from planner_core.document.model import Acknowledgment
+from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding
 from planner_core.wire import Answer, JsonObject
 
@@ -49,6 +50,13 @@ class StoredAcknowledgment(Answer):
     acknowledged_at: datetime | None
 
 
+class Before(NamedTuple):
+    """The version before a saved one, and the documents of both for comparisons."""
+
+    version: StoredVersion
+    compared: ComparedDocuments
+
+
 def plan_object(plan: Plan, number: int | None = None, *, name: str = "") -> AuditObject:
     """Return a plan as the object of an action, and the version if the action concerns only one."""
     return AuditObject(PLAN, name or plan.name, id=plan.id, version=number)
@@ -58,7 +66,7 @@ def record_version(
     session: Session,
     plan: Plan,
     *,
-    before: StoredVersion | None,
+    before: Before | None,
     after: ComputedPlan,
     comment: str | None,
     at: datetime,
@@ -68,7 +76,7 @@ def record_version(
     Args:
         session: The session that saves the version.
         plan: The plan, whose latest version is the saved one.
-        before: The version before it; None for the first version.
+        before: The version before it and both documents; None for the first version.
         after: The contents of the version.
         comment: The comment of the version.
         at: The time of the version.
@@ -87,10 +95,10 @@ def record_version(
             "before": plan.latest - 1,
             "after": plan.latest,
             "comment": comment,
-            **changed_fields(before.comparable_object, json.loads(after.document)),
+            **changed_fields(with_new_keys(before.compared.stored), before.compared.new),
         }
         record(session, Action.PLAN_SAVED, about, details)
-    old = () if before is None else before.acknowledged
+    old = () if before is None else before.version.acknowledged
     accepted, reopened = _only_in(after.accepted, old), _only_in(old, after.accepted)
     for action, entries in ((Action.FINDING_ACKNOWLEDGED, accepted), (Action.FINDING_REOPENED, reopened)):
         # One entry for each code: a code can have a finding for each of 32 000 queues.

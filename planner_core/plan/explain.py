@@ -6,7 +6,7 @@ named inputs, and a test evaluates these with its own calculator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cached_property
@@ -84,20 +84,52 @@ def explain_result(
     the figures on depth events, on which no other figure rests. In a comparison only the published side is
     explained: the fitted side has the figures of the result, and the rest are differences and sums of both.
     """
-    # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
-    found = list(
-        _explain(result, depths=depths, details=details)
-        if only is None
-        else _explain_structure(
-            f"/structures/{only}", result, result.structures[only], depths=depths, details=details
-        )
+    if only is not None:
+        yield from explain_structure(result, only, depths=depths, details=details)
+        return
+    yield from explain_curve(result.curve)
+    bases: dict[str, Basis] = {}
+    for index in range(len(result.structures)):
+        for each in explain_structure(result, index, depths=depths, details=details):
+            bases[each.figure] = each.basis
+            yield each
+    yield from explain_totals(result, bases)
+
+
+def explain_structure(
+    result: PlanResult, index: int, *, depths: bool = False, details: bool = True
+) -> list[Explanation]:
+    """Return the explanations of the figures of the structure at this place.
+
+    They rest on the result of this structure, and on the parts of the document that apply to the whole group.
+    """
+    explained = _explain_structure(
+        f"/structures/{index}", result, result.structures[index], depths=depths, details=details
     )
-    places = {item.figure: place for place, item in enumerate(found)}
-    links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, places))}
+    return _with_bases(explained, {})
+
+
+def explain_totals(result: PlanResult, bases: Mapping[str, Basis]) -> list[Explanation]:
+    """Return the explanations of all figures that are neither of the curve nor of a structure.
+
+    Args:
+        result: The plan.
+        bases: The basis of each figure of its structures, by the pointer of the figure.
+    """
+    return _with_bases(_explain_totals(result), bases)
+
+
+def _with_bases(explained: Iterable[Explanation], known: Mapping[str, Basis]) -> list[Explanation]:
+    """Return explanations with the basis of the figures on which they rest; `known` has the figures without them."""
+    # Each round carries the basis one figure further. Most inputs are not figures, so only the linked ones are visited.
+    found = list(explained)
+    bases = {**known, **{item.figure: item.basis for item in found}}
+    links = {place: linked for place, item in enumerate(found) if (linked := _linked_inputs(item, bases))}
     for _ in range(_LONGEST_CHAIN):
         for place, linked in links.items():
-            found[place] = _resting_on(found[place], found, linked)
-    yield from found
+            found[place] = _resting_on(found[place], bases, linked)
+            bases[found[place].figure] = found[place].basis
+    return found
 
 
 _COMPARED = "comparison"
@@ -128,37 +160,32 @@ def _figure(item: Explanation, name: str) -> str | None:
     return f"/{area}/{index}/{_FIGURES[name]}" if name in _FIGURES else None
 
 
-def _linked_inputs(item: Explanation, places: Mapping[str, int]) -> dict[int, int]:
-    """Return the inputs of an explanation that are figures of the result: their numbers, and the places of the figures."""
+def _linked_inputs(item: Explanation, figures: Container[str]) -> dict[int, str]:
+    """Return the inputs of an explanation that are figures of the result: their numbers, and the pointers of the figures."""
     linked = {}
     with_other_figures = item.figure.startswith(_WITH_OTHER_FIGURES)
     for number, given in enumerate(item.inputs):
         # A plan can have hundreds of thousands of inputs, and the names of most of them show that they are not figures.
         if with_other_figures or given.name in _FIGURES:
-            place = places.get(_figure(item, given.name) or "")
-            if place is not None:
-                linked[number] = place
+            figure = _figure(item, given.name)
+            if figure is not None and figure in figures:
+                linked[number] = figure
     return linked
 
 
-def _resting_on(item: Explanation, found: list[Explanation], linked: Mapping[int, int]) -> Explanation:
+def _resting_on(item: Explanation, bases: Mapping[str, Basis], linked: Mapping[int, str]) -> Explanation:
     """Return the explanation with the current basis of its inputs that are figures of the result."""
     inputs, has_changed = list(item.inputs), False
-    for number, place in linked.items():
+    for number, figure in linked.items():
         given = inputs[number]
-        known = weakest((given.basis, found[place].basis))
+        known = weakest((given.basis, bases[figure]))
         if known is not given.basis:
             inputs[number] = replace(given, basis=known)
             has_changed = True
     return replace(item, inputs=tuple(inputs)) if has_changed else item
 
 
-def _explain(result: PlanResult, *, depths: bool, details: bool) -> Iterator[Explanation]:
-    yield from _curve(result.curve)
-    for index, structure in enumerate(result.structures):
-        yield from _explain_structure(
-            f"/structures/{index}", result, structure, depths=depths, details=details
-        )
+def _explain_totals(result: PlanResult) -> Iterator[Explanation]:
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -262,7 +289,7 @@ def _inputs_of(
 
 def _under_published(plain: PlanResult) -> Iterator[Explanation]:
     """Explain the published side of a comparison: the curve, and three figures of each structure."""
-    for item in _curve(plain.curve):
+    for item in explain_curve(plain.curve):
         yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
     for index, structure in enumerate(plain.structures):
         at, fillings = f"/{_COMPARED}/structures/{index}/published", _Fillings(structure)
@@ -280,7 +307,8 @@ def _kib(structure: PlannedResult, key: str) -> int:
     return bytes_to_kib_ceil(structure.initsize_bytes if key == "initsize_kib" else structure.size_bytes)
 
 
-def _curve(curve: Curve) -> Iterator[Explanation]:
+def explain_curve(curve: Curve) -> Iterator[Explanation]:
+    """Yield the explanations of the figures of a curve."""
     inputs = curve_inputs(curve)
     yield Explanation(
         "/curve/base_bytes",
@@ -532,7 +560,8 @@ def _counts(
             "elements",
             f"ceil({' + '.join(terms) or '0'})",
             (*given, *element_inputs),
-            Basis.DERIVED,
+            # Stated here, because otherwise it would be searched for in formulas of hundreds of queues.
+            Basis.ASSUMED if load.demand.mean_elements else Basis.DERIVED,
             tables.source("project", "The element model"),
             backlogs,
         )

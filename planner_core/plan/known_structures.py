@@ -9,19 +9,18 @@ apply to the whole group. All of these are in the key.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from threading import Lock
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
+from planner_core.last_used import LastUsed
 from planner_core.plan.result import Purpose
 from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.other_structures import other_results
@@ -59,49 +58,23 @@ class PlacedStructures:
     findings: tuple[Finding, ...]
 
 
-K = TypeVar("K", EvaluatedStructure, PlacedStructures)
-
-
-class _Known(Generic[K]):
-    """The results that were used last, up to a total number of queues; safe for several threads."""
-
-    def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
-        self.most_queues = most_queues
-        self._found: OrderedDict[object, K] = OrderedDict()
-        self._queues = 0
-        self._lock = Lock()
-
-    def get(self, key: object) -> K | None:
-        """Return the result with this key, if it is kept."""
-        with self._lock:
-            found = self._found.get(key)
-            if found is not None:
-                self._found.move_to_end(key)
-            return found
-
-    def keep(self, key: object, found: K) -> None:
-        """Keep a result, and drop those that were not used for the longest time."""
-        with self._lock:
-            if key in self._found:
-                return
-            self._found[key] = found
-            self._queues += _weight(found)
-            while self._queues > self.most_queues:
-                _, dropped = self._found.popitem(last=False)
-                self._queues -= _weight(dropped)
-
-
 def _weight(found: EvaluatedStructure | PlacedStructures) -> int:
     structures = (found.result,) if isinstance(found, EvaluatedStructure) else found.structures
     return sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in structures])
 
 
-class KnownStructures(_Known[EvaluatedStructure]):
-    """The structures that were evaluated last."""
+class KnownStructures(LastUsed[EvaluatedStructure]):
+    """The structures that were evaluated last, up to a total number of queues."""
+
+    def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
+        super().__init__(most_queues, _weight)
 
 
-class KnownPlaces(_Known[PlacedStructures]):
-    """The plans whose structures were placed last."""
+class KnownPlaces(LastUsed[PlacedStructures]):
+    """The plans whose structures were placed last, up to a total number of queues."""
+
+    def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
+        super().__init__(most_queues, _weight)
 
 
 _known = KnownStructures()
@@ -139,7 +112,7 @@ def placed_structures(
         allocation = allocated(document, structures)
         found = PlacedStructures(structures, allocation, tuple(checks.check_allocation(allocation)))
         # A plan beyond the limit has new structures in each evaluation.
-        if _weight(found) <= known.most_queues:
+        if _weight(found) <= known.most:
             known.keep(key, found)
     return found
 
@@ -162,10 +135,10 @@ def evaluated_structures(
         known: The structures that were evaluated before.
     """
     # Structures are evaluated with this copy, so that their results cannot depend on anything that is not in the key.
-    around = document.model_copy(update=_ELSEWHERE)
+    around = around_structures(document)
     weight = sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in document.structures])
     # A plan beyond the limit would drop each structure before it is needed again.
-    group = _first_equal((_content(around), curve, purpose)) if weight <= known.most_queues else None
+    group = _first_equal((_content(around), curve, purpose)) if weight <= known.most else None
     places: tuple[Place, ...] = ("admin", *range(len(document.structures)))
     for place in (*places, "system") if document.system.include else places:
         structure = document.structures[place] if isinstance(place, int) else None
@@ -193,6 +166,11 @@ def _evaluated(
     else:
         result = size_admin(around, curve) if place == "admin" else size_system(around, curve)
     return EvaluatedStructure(result, tuple(checks.check_structure(around, result)))
+
+
+def around_structures(document: PlanDocument) -> PlanDocument:
+    """Return the parts of a document that affect the result of every single structure, without the structures."""
+    return document.model_copy(update=_ELSEWHERE)
 
 
 @lru_cache(maxsize=64)

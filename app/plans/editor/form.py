@@ -16,7 +16,7 @@ from typing import Protocol
 
 from app.plans.editor import fields
 from app.texts.documents import parse_text
-from app.web.field_values import YAML_KEYS, text_of, value_of
+from app.web.field_values import YAML_KEYS, Kind, text_of, value_of
 from app.web.forms import FormField, pointers_up, rows_of, sentence, sort_errors, texts_of, values_of
 from planner_core import names
 from planner_core.document.model import PlanDocument
@@ -54,6 +54,10 @@ COLUMNS = (
 """The columns of queues as text. Spreadsheet cells with these headings can be pasted wherever queues are entered."""
 _HEADING = "\t".join(COLUMNS)
 _QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
+_NAME_CELL: tuple[tuple[str, Kind], ...] = (("name", "text"),)
+_SIZE_CELLS: tuple[tuple[str, Kind], ...] = (("mean", "decimal"), ("p95", "bytes"), ("max", "bytes"))
+_OTHER_CELLS = tuple((column, _QUEUE_FIELDS[column].kind) for column in COLUMNS[4:])
+"""The columns of a text by their key in a queue, or in its message sizes, with the kind of their values."""
 # Pasted queues, messages and clusters are texts of any length; other fields are cut at LONGEST_KEPT.
 _LONG = re.compile(
     r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters|/other_structures|/others_paste"
@@ -155,13 +159,11 @@ def queues_text(queues: Sequence[JsonObject]) -> str:
     for queue in queues:
         sizes = queue.get("message_bytes")
         parts = sizes if isinstance(sizes, Mapping) else {"mean": sizes}
+        # Most cells of the hundreds of thousands in a large plan are empty.
         cells = [
-            text_of("decimal", parts.get("mean"))
-            if column == "message_bytes"
-            else text_of("bytes", parts.get(column))
-            if column in ("p95", "max")
-            else text_of(_QUEUE_FIELDS[column].kind, queue.get(column))
-            for column in COLUMNS
+            "" if (value := values.get(key)) is None else text_of(kind, value)
+            for values, columns in ((queue, _NAME_CELL), (parts, _SIZE_CELLS), (queue, _OTHER_CELLS))
+            for key, kind in columns
         ]
         # Spreadsheets copy and paste cells with tabs.
         lines.append("\t".join(cells).rstrip("\t"))
