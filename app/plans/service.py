@@ -20,6 +20,7 @@ from app.actor import SERVICE, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.clock import utc_now
+from app.database.damage import reading_stored
 from app.database.parts import PartedText
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
@@ -47,6 +48,7 @@ from app.plans.stored import (
     StoredVersion,
     VersionSummary,
     etag,
+    stored_document,
 )
 from app.plans.trail import PLAN, StoredAcknowledgment, acknowledgments, plan_object, record_version
 from app.web.field_values import digits_in
@@ -200,8 +202,10 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
     """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
     text = repository.read_document(session, plan_id, number)
-    found: JsonObject | None = None if text is None else json.loads(text)
-    return found
+    if text is None:
+        return None
+    with reading_stored(f"Version {number} of this plan"):
+        return stored_document(text)
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
