@@ -114,15 +114,15 @@ class Damage:
         folder = self._shared_folder()
         return self._is_found or (folder is not None and (folder / MARK).exists())
 
-    def remember(self, error: DBAPIError) -> None:
-        """Remember an error that damaged data has caused, and log the first one of this process."""
+    def remember(self, error: object) -> None:
+        """Remember an error that damaged data has caused, or a report of one, and log the first one of this process."""
         if self._is_found:
             return
         self._is_found = True
         logger.error(
             "The database reports damaged data: %s. Restore a backup. The health check reports this until the service is "
             "restarted.",
-            error.orig,
+            getattr(error, "orig", error),
         )
         folder = self._shared_folder()
         if folder is not None:
