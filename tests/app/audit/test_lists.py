@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -80,6 +81,76 @@ def entry(details: dict[str, Any], *, version: int | None = None, kind: str = "u
 )
 def test_details_are_readable(details: dict[str, Any], version: int | None, words: str) -> None:
     assert details_in_words(entry(details, version=version)) == words
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"comment": "First; 3 changes"}, 'comment "First; 3 changes"'),
+        ({"comment": "As agreed, see the ticket (12)."}, "comment As agreed, see the ticket (12)."),
+        ({"comment": 'He said "none"'}, r'comment "He said \"none\""'),
+        ({"comment": "a\\b"}, "comment a\\b"),
+        ({"comment": 'a\\"'}, 'comment "a\\\\\\""'),
+        ({"comment": "two\nlines"}, r'comment "two\nlines"'),
+        ({"comment": ""}, 'comment ""'),
+        ({"comment": "none", "note": None}, 'comment "none"'),
+        ({"before": "a → b", "after": "c"}, '"a → b" → c'),
+        ({"before": "\N{EN DASH}", "after": None}, '"\N{EN DASH}" → \N{EN DASH}'),
+        ({"sources": ["a, b", "c"]}, 'sources "a, b", c'),
+        ({"changes": {"note": "x), b (y"}}, 'changes note "x), b (y"'),
+        ({"changes": [{"name": "A (b", "note": ""}]}, 'changes "A (b" (note "")'),
+        (
+            {"fields": [{"at": "/changes/A, b; c", "before": "1; /x 2", "after": 3}]},
+            'changes, "A, b; c" "1; /x 2" → 3',
+        ),
+        (
+            {"first": [{"at": "SEPA", "message": "SEPA offloads.", "reason": "Agreed; code X."}]},
+            'SEPA offloads. "Agreed; code X."',
+        ),
+    ],
+)
+def test_text_with_a_separator_of_the_details_is_in_quotation_marks(
+    details: dict[str, Any], words: str
+) -> None:
+    assert details_in_words(replace(entry(details), action="scenario.saved")) == words
+
+
+TEXTS = (
+    "a",
+    "b",
+    "",
+    "none",
+    "yes",
+    "a, b",
+    "a; k b",
+    "a → b",
+    '"a"',
+    'a" ; k "b',
+    "(a)",
+    "a\\",
+    "\N{EN DASH}",
+    "b)",
+)
+PAIRS = list(itertools.product(TEXTS, TEXTS))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [{"k": value} for value in (True, False, 1, *TEXTS)],
+        [{"k": one, "m": other} for one, other in PAIRS],
+        [{"before": one, "after": other} for one, other in [*PAIRS, (None, "a"), ("a", None)]],
+        [{"k": list(pair)} for pair in PAIRS] + [{"k": [one]} for one in TEXTS] + [{"k": []}],
+        [{"k": {"j": one, "l": other}} for one, other in PAIRS],
+        [{"k": [{"name": one, "j": other}]} for one, other in PAIRS],
+        [{"fields": [{"at": "/j", "before": one, "after": other}]} for one, other in PAIRS],
+        [{"fields": [{"at": f"/{one}"}, {"at": f"/{other}"}]} for one, other in PAIRS],
+    ],
+    ids=["value", "two", "change", "list", "object", "objects", "fields", "places"],
+)
+def test_different_details_are_never_shown_as_the_same_line(shape: list[dict[str, Any]]) -> None:
+    lines = {details_in_words(replace(entry(each), action="scenario.saved")) for each in shape}
+    assert len(lines) == len(shape)
 
 
 @pytest.mark.parametrize(
