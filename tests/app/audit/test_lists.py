@@ -13,6 +13,8 @@ from fastapi import FastAPI
 from app.audit import service
 from app.audit.lists import details_in_words, view_of
 from app.audit.service import Entry
+from tests.app.web.pages.html import read
+from tests.app.web.support import get
 
 AT = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)
 
@@ -201,3 +203,10 @@ def test_details_that_were_changed_in_the_database_are_still_listed(
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "{"])
 def test_details_that_cannot_be_read_are_listed_as_damaged(text: str) -> None:
     assert service._details(text) == {"damaged": text}
+
+
+def test_dates_in_errors_and_hints_of_fields_are_never_broken_at_a_hyphen(app: FastAPI) -> None:
+    answer = get(app, "/audit?since=yesterday", accept="text/html")
+    assert answer.status == 422
+    whole = [each.text for each in read(answer.text).one(id="since-error").all("span", class_="keep")]
+    assert whole == ["2026-11-27", "2026-11-27T09:30"]
