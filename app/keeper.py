@@ -3,7 +3,8 @@
 Afterwards it carries out the next runs of the queue while they read small uploads, because starting a keeper takes
 longer than reading a small file.
 
-The exit code is 0 if the run has ended or belongs to another keeper, and 2 if it cannot be read.
+The exit code is 0 if the run has ended or belongs to another keeper, 3 if the database has damaged data, and 2 if it cannot be
+read for another reason.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from app import logs
 from app.data_folder import in_use
-from app.database.engine import Database, database_of
+from app.database.damage import is_damaged
+from app.database.engine import Database, database_of, is_unusable
 from app.jobs import processes, repository
 from app.jobs.keeper import Keeper
 from app.jobs.starter import Starter
@@ -63,10 +65,12 @@ def main(argv: list[str] | None = None) -> int:
                 _carry_out(database, settings, int(arguments[0]))
         finally:
             database.close()
-    except (PlannerError, OperationalError) as error:
+    except (PlannerError, DBAPIError) as error:
+        if isinstance(error, DBAPIError) and not is_unusable(error):
+            raise
         logger.error("Job %s cannot be carried out: %s", arguments[0], getattr(error, "orig", None) or error)
-        return 2
-    return 0
+        return processes.FOUND_DAMAGE if isinstance(error, DBAPIError) and is_damaged(error) else 2
+    return processes.FOUND_DAMAGE if database.damage.is_found else 0
 
 
 def _carry_out(database: Database, settings: Settings, job_id: int) -> None:

@@ -62,7 +62,7 @@ from app.settings import Settings
 from app.sizing import api as sizing
 from app.sizing import description as sizing_description
 from app.uploads import api as uploads
-from app.uploads.service import clean_up
+from app.uploads import service as uploads_store
 from app.usage import api as usage
 from app.web import chart_script, openapi
 from app.web import problems as errors
@@ -105,7 +105,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         # The folder is in use until the last request, so that no restore replaces the data of a running service.
         # With connections of its own, because the statements of a migration may take longer than any other may.
         patient = database_of(app.state.settings, damage=app.state.database.damage)
-        await run_in_threadpool(_prepare, patient, app.state.settings)
+        # The session of this first transaction upgrades the schema.
+        await run_in_threadpool(_remove_expired_plans, patient, app.state.settings)
         for database in (app.state.database, app.state.background_database):
             database.is_prepared_by(patient)
         patient.close()
@@ -119,10 +120,16 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.background_database.close()
 
 
-def _prepare(database: Database, settings: Settings) -> None:
+def _clean_up(database: Database, settings: Settings) -> None:
+    """Remove what has expired, from time to time while the service runs; each kind in its own transaction."""
+    _remove_expired_plans(database, settings)
+    uploads_store.clean_up(database, settings)
+
+
+def _remove_expired_plans(database: Database, settings: Settings) -> None:
+    """Remove deleted plans whose time to be restored has passed."""
     try:
         with database.session(writes=True) as session:
-            # The session of this first transaction has upgraded the schema.
             plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
     except DBAPIError as error:
         # What is not damaged can still be read; each request that needs damaged data says so.
@@ -169,7 +176,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.background_database = database_of(settings, waits=OF_BACKGROUND, damage=damage)
     app.state.accounts = Accounts.of(settings, app.state.database)
     app.state.oidc_provider = _oidc_provider(settings)
-    app.state.watcher = Watcher(app.state.background_database, settings, clean_up=clean_up)
+    app.state.watcher = Watcher(app.state.background_database, settings, clean_up=_clean_up)
     app.state.schedule = Schedule(app.state.background_database, settings, on_queued=app.state.watcher.poke)
     poller = Poller(app.state.background_database, settings, on_queued=app.state.watcher.poke)
     app.state.dispatcher = Dispatcher(app.state.background_database, settings)

@@ -58,6 +58,7 @@ SAID = {
     "tokens": "All tokens of the user are revoked.",
     "sessions": "All sessions of the user have ended.",
 }
+NOTHING_ENTERED = "Enter your password."
 NO_TLS = (
     "This connection is not encrypted, so a password could be read on the network. Use an address that begins with "
     "https. Operators: see CFPLAN_TRUSTED_PROXIES and CFPLAN_SIGN_IN_OVER_HTTP."
@@ -73,6 +74,7 @@ class SignInPage(Page):
     has_password: Annotated[bool, "Whether a password can be entered"]
     name: Annotated[FormField, "The field for the user name"]
     next: Annotated[str, "Address of the page that follows"]
+    errors: Annotated[Mapping[str, str], "Errors by field"]
     methods: Annotated[tuple[SignInMethod, ...], "Other ways to sign in"]
     wrong: Annotated[str, "Why the sign-in was refused; empty if it was not"]
     said: Annotated[str, "The last action"]
@@ -150,14 +152,19 @@ def send_sign_in(request: Request, accounts: AccountsDep, database: DatabaseDep,
     to = own_address(form.get("next", ""))
     if not can_send_password(request, accounts):
         return _sign_in_page(request, to, wrong=NO_TLS, status=403)
+    name = form.get("name", "")
+    if missing := _missing(
+        {**form, "name": name.strip()}, name="Enter your user name.", password=NOTHING_ENTERED
+    ):
+        return _sign_in_page(request, to, name=name, errors=missing)
     try:
         signed_in = sign_in.sign_in(
-            database, accounts.passwords, form.get("name", ""), form.get("password", ""),
+            database, accounts.passwords, name, form.get("password", ""),
             client=client_of(request.scope), lifetimes=accounts.lifetimes,
             earlier_secret=session_secret(request.scope),
         )  # fmt: skip
     except (SignInRefused, TooManyAttempts, Busy) as error:
-        return _sign_in_page(request, to, name=form.get("name", ""), wrong=str(error), error=error)
+        return _sign_in_page(request, to, name=name, wrong=str(error), error=error)
     response = _see(request, returning(PASSWORD, to) if signed_in.must_change_password else to)
     set_session(response, request.scope, signed_in.secret)
     return response
@@ -192,6 +199,8 @@ def send_confirmation(
     """Confirm the sign-in with the password, so that sensitive changes are possible for some minutes."""
     actor = signed_in_user()
     to = own_address(form.get("next", ""))
+    if missing := _missing(form, password=NOTHING_ENTERED):
+        return _sign_in_page(request, to, errors=missing)
     try:
         sign_in.check_own_password(
             database,
@@ -232,7 +241,10 @@ def change_password(
     """Change the password, and end the user's other sessions."""
     actor = signed_in_user()
     new = form.get("new", "")
-    errors: dict[str, str] = {}
+    errors = _missing(form, current="Enter your current password.", new="Enter a new password.")
+    if errors:
+        with database.session(writes=False) as session:
+            return _password_page(request, session, errors)
     try:
         current_hash = sign_in.check_own_password(
             database, accounts.passwords, actor.name, form.get("current", ""), client=client_of(request.scope)
@@ -385,11 +397,17 @@ def change_user(
 # ---- inside ---------------------------------------------------------------------------------------------------------
 
 
+def _missing(form: Mapping[str, str], **messages: str) -> dict[str, str]:
+    """Return the messages of the fields that are empty: an empty password is neither checked nor counted as an attempt."""
+    return {name: message for name, message in messages.items() if not form.get(name)}
+
+
 def _sign_in_page(
     request: Request,
     to: str,
     *,
     name: str = "",
+    errors: Mapping[str, str] | None = None,
     wrong: str = "",
     error: Exception | None = None,
     status: int = 0,
@@ -406,6 +424,7 @@ def _sign_in_page(
         and (is_new or _has_password(accounts, actor)),
         name=FormField("name", "User name", "name", value=name, required=True),
         next=to,
+        errors=errors or {},
         methods=methods_of(
             request,
             to,
@@ -417,7 +436,7 @@ def _sign_in_page(
         is_without_users=without_users,
     )
     problem = getattr(error, "problem", None)
-    code = status or (problem.status if problem else 200)
+    code = status or (problem.status if problem else 422 if errors else 200)
     headers = getattr(error, "headers", {})
     # A response with 401 would have to name an authentication scheme of HTTP.
     code = 422 if code == UNAUTHORIZED.status else code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeGuard
@@ -46,6 +47,10 @@ _FLAGS: Final = {
 """Details that are true or false, as a reader would say them; empty if the ordinary case needs no words."""
 _LISTS: Final = ("fields", "first")
 """Details that are lists of objects."""
+_WORDS: Final = frozenset(("", "yes", "no", "none", _NOTHING))
+"""Texts that the line uses itself, for an empty text and for values that are no texts."""
+_SEPARATORS: Final = re.compile('[;\N{RIGHTWARDS ARROW}"]')
+_SEPARATORS_OF_LISTS: Final = re.compile('[;\N{RIGHTWARDS ARROW}",()]')
 MOST_SHOWN = 8
 """Changed fields in a row; the export has all that were stored."""
 PLACES: Final[dict[str, Callable[[str], str]]] = {}
@@ -76,7 +81,11 @@ def _object(entry: Entry) -> TableCell:
 
 
 def details_in_words(entry: Entry) -> str:
-    """Return the details of an entry as one line."""
+    """Return the details of an entry as one line.
+
+    A text in which a separator of the line occurs is in quotation marks, as JSON writes it: users write comments, notes
+    and reasons, which could otherwise be read as further details.
+    """
     parts: list[str] = []
     for key, value in entry.details.items():
         if (
@@ -97,7 +106,9 @@ def details_in_words(entry: Entry) -> str:
         for each in fields[:MOST_SHOWN]
     ]
     for each in first[:MOST_SHOWN]:
-        parts.append(_in_words([_short(part) for part in each.values() if part]))
+        parts.append(
+            _in_words([part if isinstance(part, str) else _short(part) for part in each.values() if part])
+        )
     return "; ".join(part for part in parts if part)
 
 
@@ -113,7 +124,9 @@ def _in_words(values: Sequence[str]) -> str:
         for each, after in zip_longest(values, values[1:], fillvalue="")
         if not after.startswith(f"{each} ")
     ]
-    return " ".join(kept).removesuffix(".")
+    if kept and not _is_quoted(kept[-1]):
+        kept[-1] = kept[-1].removesuffix(".")
+    return " ".join(map(_text, kept))
 
 
 def _detail(key: str, value: object) -> str:
@@ -131,7 +144,7 @@ def _detail(key: str, value: object) -> str:
 
 def _place(pointer: str) -> str:
     """Return a place in a document that has no labels: `changes, queue managers`."""
-    return ", ".join(step.replace("_", " ") for step in pointer_steps(pointer))
+    return ", ".join(_text(step.replace("_", " "), is_in_list=True) for step in pointer_steps(pointer))
 
 
 def _sides(field: dict[str, Any]) -> str:
@@ -140,7 +153,17 @@ def _sides(field: dict[str, Any]) -> str:
     return " → ".join(_short(field[side]) if side in field else _NOTHING for side in ("before", "after"))
 
 
-def _short(value: object) -> str:
+def _is_quoted(text: str, *, is_in_list: bool = False) -> bool:
+    separators = _SEPARATORS_OF_LISTS if is_in_list else _SEPARATORS
+    return text in _WORDS or not text.isprintable() or separators.search(text) is not None
+
+
+def _text(text: str, *, is_in_list: bool = False) -> str:
+    """Return a text, in quotation marks if it could be read as something else."""
+    return json.dumps(text, ensure_ascii=False) if _is_quoted(text, is_in_list=is_in_list) else text
+
+
+def _short(value: object, *, is_in_list: bool = False) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value == []:
@@ -148,18 +171,26 @@ def _short(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_item(each) for each in value)
     if isinstance(value, dict):
-        return ", ".join(f"{str(key).replace('_', ' ')} {_short(each)}" for key, each in value.items())
-    return value if isinstance(value, str) else json.dumps(value)
+        return ", ".join(
+            f"{_text(str(key).replace('_', ' '), is_in_list=True)} {_short(each, is_in_list=True)}"
+            for key, each in value.items()
+        )
+    return _text(value, is_in_list=is_in_list) if isinstance(value, str) else json.dumps(value)
 
 
 def _item(value: object) -> str:
     """Return an item of a list: its members belong together, so they are in parentheses."""
     if not isinstance(value, dict):
-        return _short(value)
+        return _short(value, is_in_list=True)
     name = value.get("name")
     members = _short({key: each for key, each in value.items() if key != "name"})
     return " ".join(
-        part for part in (name if isinstance(name, str) else "", f"({members})" if members else "") if part
+        part
+        for part in (
+            _text(name, is_in_list=True) if isinstance(name, str) else "",
+            f"({members})" if members else "",
+        )
+        if part
     )
 
 

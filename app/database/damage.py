@@ -12,6 +12,8 @@ from typing import Final
 
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
+from planner_core.errors import PlannerError
+
 DAMAGED: Final = ("XX001", "XX002")
 """SQLSTATEs of PostgreSQL: data_corrupted and index_corrupted."""
 NOT_UTF8: Final = "Could not decode to UTF-8"
@@ -19,7 +21,19 @@ NOT_UTF8: Final = "Could not decode to UTF-8"
 MARK: Final = "database-damaged"
 """The file that one process of a service writes when it finds damage, so that the others report it too."""
 
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError, PlannerError)
+"""Errors of readers of JSON: it is not JSON, has other members or values, is nested too deeply, or is no valid document."""
+
 logger = logging.getLogger("cfplan.database")
+
+
+class StoredTextDamaged(DatabaseError):
+    """A stored text that was valid when it was stored cannot be read; `is_damaged` is true for it."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        """Store a name of the text for the user, such as `Version 3 of the plan SQ03`."""
+        self.what = what
+        super().__init__(None, None, Exception(f"{what} cannot be read: {reason}"))
 
 
 def is_damaged(error: DBAPIError) -> bool:
@@ -28,9 +42,18 @@ def is_damaged(error: DBAPIError) -> bool:
     if hasattr(orig, "sqlstate"):
         # The driver of PostgreSQL raises DatabaseError itself for each SQLSTATE that it does not know, such as one of a trigger.
         return orig.sqlstate in DAMAGED
-    return type(error) is DatabaseError or (
-        isinstance(error, OperationalError) and str(orig).startswith(NOT_UTF8)
+    return (
+        isinstance(error, StoredTextDamaged)
+        or type(error) is DatabaseError
+        or (isinstance(error, OperationalError) and str(orig).startswith(NOT_UTF8))
     )
+
+
+def damage_in_words(error: DBAPIError) -> str:
+    """Return a sentence without its full stop about an error for which `is_damaged` is true."""
+    if isinstance(error, StoredTextDamaged):
+        return f"{error.what} cannot be read, because its data in the database is damaged"
+    return "The database reports that its data is damaged"
 
 
 @contextmanager
@@ -48,6 +71,25 @@ def reading_compressed() -> Iterator[None]:
     except (zlib.error, ValueError, struct.error) as error:
         message = f"a compressed text cannot be read: {error}"
         raise DatabaseError(None, None, Exception(message)) from error
+
+
+@contextmanager
+def reading_stored(what: str) -> Iterator[None]:
+    """Report a stored JSON text that cannot be read as damaged data.
+
+    Neither database has checksums of single texts, so a damaged one can still be text. The block must only parse it: any
+    other error in it would be reported as damage, too.
+
+    Args:
+        what: The name of the text for the user, at the beginning of a sentence.
+
+    Raises:
+        StoredTextDamaged: The text cannot be read.
+    """
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise StoredTextDamaged(what, f"{type(error).__name__}: {error}") from error
 
 
 class Damage:
@@ -72,15 +114,15 @@ class Damage:
         folder = self._shared_folder()
         return self._is_found or (folder is not None and (folder / MARK).exists())
 
-    def remember(self, error: DBAPIError) -> None:
-        """Remember an error that damaged data has caused, and log the first one of this process."""
+    def remember(self, error: object) -> None:
+        """Remember an error that damaged data has caused, or a report of one, and log the first one of this process."""
         if self._is_found:
             return
         self._is_found = True
         logger.error(
             "The database reports damaged data: %s. Restore a backup. The health check reports this until the service is "
             "restarted.",
-            error.orig,
+            getattr(error, "orig", error),
         )
         folder = self._shared_folder()
         if folder is not None:

@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 from app import logs
 from app.data_folder import FILE_MODE, FOLDER_MODE, in_use
 from app.database import copies
-from app.database.damage import Damage, is_damaged
+from app.database.damage import Damage, StoredTextDamaged, damage_in_words, is_damaged
 from app.database.full_disk import is_out_of_space
 from app.database.limits import (
     CONNECTIONS,
@@ -452,6 +452,9 @@ def open_database(
     except DBAPIError as error:
         if not is_unusable(error):
             raise
+        if isinstance(error, StoredTextDamaged):
+            message = f"{damage_in_words(error)}: restore a backup."
+            raise DatabaseUnusable(message) from None
         reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
         message = f"The database cannot be used: {reason}"
         if database.is_sqlite and is_damaged(error):

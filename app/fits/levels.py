@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from app.errors import FieldsInvalid, NotFound
 from app.nightly import repository
 from app.nightly.models import CfLevel
 from app.plans import repository as plans
+from app.plans.stored import reading_version, stored_document
 from app.web.field_values import digits_in
 from planner_core import names
 from planner_core.errors import FieldProblem, NameSyntax
@@ -149,10 +149,11 @@ def facilities(session: Session) -> tuple[FacilityLevel, ...]:
     for curve in repository.last_curves(session).values():
         said.setdefault(curve.coupling_facility, {})
     for plan in plans.latest_documents(session):
-        for facility in json.loads(plan.document)["coupling_facilities"]:
-            if facility["cfcc_level"] is not None:
-                by = said.setdefault(facility["name"], {}).setdefault(facility["cfcc_level"], [])
-                by.append(plan.name)
+        with reading_version(plan.name, plan.number):
+            for facility in stored_document(plan.document)["coupling_facilities"]:
+                if facility["cfcc_level"] is not None:
+                    by = said.setdefault(facility["name"], {}).setdefault(facility["cfcc_level"], [])
+                    by.append(plan.name)
     return tuple(
         FacilityLevel(name, kept.get(name), tuple((level, tuple(by)) for level, by in sorted(of.items())))
         for name, of in sorted(said.items())

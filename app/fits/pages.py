@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,7 +17,7 @@ from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit
 from app.fits.lists import CURRENT, VERSIONS
 from app.plans import repository as plans
-from app.plans.stored import PlanReference
+from app.plans.stored import PlanReference, reading_version, stored_object
 from app.web import chart_script
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
@@ -141,8 +140,9 @@ def _fit(session: Session, text: str) -> Fit:
 
 
 def _plans_naming(session: Session, version: int) -> tuple[PlanReference, ...]:
-    return tuple(
-        PlanReference(row.name, row.number)
-        for row in plans.latest_curves(session)
-        if (json.loads(row.curve).get("fitted") or {}).get("version") == version
-    )
+    found = []
+    for row in plans.latest_curves(session):
+        with reading_version(row.name, row.number):
+            if (stored_object(row.curve).get("fitted") or {}).get("version") == version:
+                found.append(PlanReference(row.name, row.number))
+    return tuple(found)

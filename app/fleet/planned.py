@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from app.database.row_cache import RowCache
 from app.database.types import AnyRow
 from app.fleet import repository
 from app.fleet.facilities import PlannedGroup
-from app.plans.stored import others_of
+from app.plans.stored import others_of, reading_version, stored_document, stored_result
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import AllocationGroup
 from planner_core.sizing.structure_answer import stored_structures
@@ -37,10 +36,11 @@ def planned_groups(session: Session, versions: Sequence[AnyRow]) -> list[Planned
 
 
 def _group(name: str, row: AnyRow) -> PlannedGroup:
-    result, document = json.loads(row.result), json.loads(row.document)
-    return AllocationGroup(
-        plan=name,
-        cfcc_level=result["cfcc_level"],
-        coupling_facilities=tuple(map(CouplingFacility.model_validate, document["coupling_facilities"])),
-        structures=(*others_of(document), *stored_structures(result)),
-    )
+    with reading_version(name, row.number):
+        result, document = stored_result(row.result), stored_document(row.document)
+        return AllocationGroup(
+            plan=name,
+            cfcc_level=result["cfcc_level"],
+            coupling_facilities=tuple(map(CouplingFacility.model_validate, document["coupling_facilities"])),
+            structures=(*others_of(document), *stored_structures(result)),
+        )

@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.database.damage import damage_in_words, is_damaged
 from app.database.engine import Database, DatabaseFull, DatabaseUnusable
 from app.jobs import processes, service
 from app.jobs.child import Child
@@ -35,6 +36,7 @@ from planner_core.errors import PlannerError
 BEAT_S = 1.0
 """The interval at which the row is updated while the process is alive."""
 LONGEST_LAST_WORDS = 500
+RESTORE = "The operator may have to restore a backup."
 
 logger = logging.getLogger("cfplan.jobs")
 
@@ -137,8 +139,12 @@ class Keeper(ABC):
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
         # Caused by the machine or the database: the next attempt may succeed.
-        except (LostRun, OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable):
-            raise
+        except (LostRun, OSError, SQLAlchemyError, DatabaseFull, DatabaseUnusable) as error:
+            if not (isinstance(error, DBAPIError) and is_damaged(error)):
+                raise
+            # The next attempt would meet the same data.
+            self._say(str(error.orig))
+            self._end(JobState.FAILED, sentence=f"{damage_in_words(error)}. {RESTORE}")
         except PlannerError as error:
             self._end(JobState.FAILED, sentence=str(error))
         except Exception as error:  # noqa: BLE001 - an error in cfplan would only occur again

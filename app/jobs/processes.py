@@ -27,6 +27,8 @@ WHAT_TO_DO_AT_THE_TERMINAL = (
 WHAT_TO_DO = f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept until then, and read as soon as the packages are installed."
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
 NIGHT, SIMULATE, STARTER = "spark_jobs.night", "spark_jobs.simulate", "spark_jobs.starter"
+FOUND_DAMAGE = 3
+"""The exit code of a keeper that came across damaged data in the database, which the service then reports in /healthz."""
 STARTED_OFTEN = (INGEST, ROLLUP)
 """The jobs that take less time than importing their packages, if their input is small."""
 WORK = "jobs"

@@ -179,6 +179,10 @@ class Watcher:
                     self._release(session, each)
         for job_id, child in ended.items():
             del self._children[job_id]
+            if child.returncode == processes.FOUND_DAMAGE:
+                self._database.damage.remember(
+                    f"the process of job {job_id} has found it; its log and {LOG_FILE} have details"
+                )
             # A keeper that cannot even start would be started again every two seconds, forever.
             if child.returncode != 0:
                 self._false_starts[job_id] += 1

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.database.types import AnyRow
 from app.nightly import repository
+from app.plans.stored import reading_version, stored_document, stored_result
 from app.settings import Settings
 from planner_core.contracts.files import parsed, parsed_text
 from planner_core.contracts.forecasts import Forecast
@@ -58,22 +59,23 @@ def known_levels(session: Session, plans: Sequence[AnyRow]) -> dict[str, int]:
     """Return the CFCC level of each coupling facility: the one set by the site, or the one on which all plans agree."""
     planned: dict[str, set[int]] = {}
     for plan in plans:
-        for facility in json.loads(plan.document)["coupling_facilities"]:
-            if facility["cfcc_level"] is not None:
-                planned.setdefault(facility["name"], set()).add(facility["cfcc_level"])
+        with reading_version(plan.name, plan.number):
+            for facility in stored_document(plan.document)["coupling_facilities"]:
+                if facility["cfcc_level"] is not None:
+                    planned.setdefault(facility["name"], set()).add(facility["cfcc_level"])
     # Curves are fitted for each level, so a wrong level would mix the sizes of two; plans that disagree prove neither.
     agreed = {name: level for name, levels in planned.items() if len(levels) == 1 for level in levels}
     return agreed | {row.coupling_facility: row.cfcc_level for row in repository.cf_levels(session)}
 
 
 def _structures(plan: AnyRow) -> list[PlannedStructure]:
-    document: JsonObject = json.loads(plan.document)
-    asked = {each["name"]: each for each in document["structures"]}
-    return [
-        _structure(plan, found, asked[found.name])
-        for found in stored_structures(json.loads(plan.result))
-        if found.role == APPLICATION and found.name in asked
-    ]
+    with reading_version(plan.name, plan.number):
+        asked = {each["name"]: each for each in stored_document(plan.document)["structures"]}
+        return [
+            _structure(plan, found, asked[found.name])
+            for found in stored_structures(stored_result(plan.result))
+            if found.role == APPLICATION and found.name in asked
+        ]
 
 
 def _structure(plan: AnyRow, found: StoredStructure, asked: JsonObject) -> PlannedStructure:

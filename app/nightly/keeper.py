@@ -6,7 +6,7 @@ Each step may be interrupted at any instant and repeated:
 2. The keeper takes the lock of this machine, so that no process of a killed keeper is still working at the same time.
 3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all. If a signal
-   ends it, it is started again.
+   ends it, it is started again after a while.
 4. One transaction stores the result and ends the run.
 5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run completes it.
    Active policies are compared with what cfplan expects, for the connections that ask for it (`app.zosmf.nightly`).
@@ -18,6 +18,7 @@ import contextlib
 import json
 import logging
 import shutil
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -51,10 +52,13 @@ HELD = (
     "run will try again."
 )
 NO_RESULT = "The nightly run ended without a result."
-MOST_STARTS = 3
-"""How often one attempt starts the job if a signal ends it, each time without a result. Most often, the machine has no memory
-left: other programs may need less of it soon, and reduced days are kept, so each start has less to do. A limit of our own.
+WAITS_S = (5.0, 30.0)
+"""Seconds before the second and the third start of a job that a signal has ended without a result. Most often, the machine has no
+memory left: other programs may need less of it soon, and reduced days are kept, so each start has less to do. Waits of our own:
+the first is long enough for a program that ends at the same time, the second for one that is restarted.
 """
+MOST_STARTS = len(WAITS_S) + 1
+"""How often one attempt starts the job."""
 
 
 class JobKilled(StepFailed):
@@ -121,9 +125,20 @@ class NightKeeper(Keeper):
                 if start == MOST_STARTS:
                     message = f"{killed} It was started {start} times."
                     raise StepFailed(message) from None
-                self._say(f"{killed} Starting it again.")
-                self._beat()  # a service that is being stopped starts nothing
+                wait_s = WAITS_S[start - 1]
+                self._say(f"{killed} Starting it again in {wait_s:g} seconds.")
+                self._pause(wait_s)
         return results.read_result(folder / RESULT)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait, with heartbeats; a service that is being stopped waits no longer, and starts nothing."""
+        end = time.monotonic() + seconds
+        while True:
+            self._beat()
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            self._is_stopped.wait(min(left, BEAT_S))
 
     def _follow(self, command: list[str], held: Lock, *, what: str, stage: str = "") -> JsonObject | None:
         """Run a job to its end; return the last event with its result, or None if there is none.

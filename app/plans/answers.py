@@ -85,6 +85,7 @@ def version_response(
     explanations: str | None = None,
 ) -> Response:
     """Return the answer to GET for a version."""
+    version.check_texts()
     # A strong ETag identifies bytes: the same version with explanations needs another one.
     tag = etag(version.plan_id, version.number, EXPLAINED if explanations is not None else "")
     return conditional(
@@ -96,6 +97,7 @@ def version_response(
 
 def document_response(version: StoredVersion, headers: Headers) -> Response:
     """Return the plan document alone, as a file."""
+    version.check_texts()
     name = {"content-disposition": f'attachment; filename="{version.name}.json"'}
     response = Response(version.document_json, media_type=JSON, headers=name)
     return conditional(response, headers, etag(version.plan_id, version.number, "document"))

@@ -198,6 +198,7 @@ def _show(arguments: argparse.Namespace) -> int:
             write_json(PlanHistory(name, service.list_versions(session, name)).as_json())
             return EXIT_OK
         version = service.get_version(session, name, number) if number else service.get_plan(session, name)
+        version.check_texts()
         text = (
             version.document_json
             if output == "document"

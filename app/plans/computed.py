@@ -12,7 +12,7 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.explanations import written_explanations
 from app.plans.names import PlanName, names_in
-from app.plans.stored import parsed
+from app.plans.stored import stored_document
 from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.garbage import collection_paused
@@ -81,7 +81,7 @@ class DocumentText(NamedTuple):
         """Return the text of a stored document and this one as JSON objects, without structures that are equal in both."""
         with collection_paused(len(stored)):
             found = self._without_equal_structures(stored)
-            return found or ComparedDocuments(parsed(stored), parsed(self.text))
+            return found or ComparedDocuments(stored_document(stored), stored_document(self.text))
 
     def _without_equal_structures(self, stored: str) -> ComparedDocuments | None:
         """Return None unless both texts have structures of the same names in the same order."""

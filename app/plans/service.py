@@ -20,6 +20,7 @@ from app.actor import SERVICE, current_actor
 from app.audit.actions import Action
 from app.audit.recording import AuditObject, record
 from app.clock import utc_now
+from app.database.damage import reading_stored
 from app.database.parts import PartedText
 from app.database.types import AnyRow
 from app.errors import Conflict, Gone, NameTaken, PreconditionRequired
@@ -47,7 +48,8 @@ from app.plans.stored import (
     StoredVersion,
     VersionSummary,
     etag,
-    parsed,
+    reading_version,
+    stored_document,
 )
 from app.plans.trail import (
     PLAN,
@@ -208,7 +210,10 @@ def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
 def find_document(session: Session, plan_id: int, number: int) -> JsonObject | None:
     """Return the document of a version by the id of its plan, which may be deleted; None if it is not stored."""
     text = repository.read_document(session, plan_id, number)
-    return None if text is None else parsed(text)
+    if text is None:
+        return None
+    with reading_stored(f"Version {number} of this plan"):
+        return stored_document(text)
 
 
 def get_explanations_json(session: Session, version: StoredVersion) -> str:
@@ -357,7 +362,8 @@ def save_plan(
         )
         raise plan_conflict(current, message)
     # Checked before If-Match, so that a request that is sent twice succeeds without a new version.
-    compared = computed.texts.compared_with(current.document_json)
+    with reading_version(current.name, current.number):
+        compared = computed.texts.compared_with(current.document_json)
     if _is_same(current, computed, compared):
         return SaveOutcome(current, "identical")
     if if_match is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,6 +12,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
+from app.database.damage import reading_stored
 from app.paging import ResultPage
 from planner_core.document.model import CouplingFacility, OtherStructure, PlanDocument, Structure
 from planner_core.document.reading import read_json
@@ -31,6 +34,9 @@ ETag = Annotated[
 _List = Literal["coupling_facilities", "other_structures", "acknowledged"]
 """Lists of a document whose keys occur nowhere else in it."""
 _DECODER: Final = json.JSONDecoder()
+_OF_DOCUMENTS: Final = ("qsg", "structures")
+_OF_RESULTS: Final = ("qsg", "cfcc_level", "structures", "totals", "findings")
+"""Members that every document and every result has, whichever version of cfplan stored it."""
 
 
 class PlanReference(NamedTuple):
@@ -70,32 +76,39 @@ class StoredVersion:
     @cached_property
     def document(self) -> PlanDocument:
         """The plan document."""
-        return read_json(self.document_json, is_stored=True)
+        with self._reading():
+            return read_json(self.document_json, is_stored=True)
 
     @cached_property
     def document_object(self) -> JsonObject:
         """The plan document as a JSON object, complete with defaults."""
-        return parsed(self.document_json)
+        with self._reading():
+            return stored_document(self.document_json)
 
     @cached_property
     def comparable_object(self) -> JsonObject:
         """The document for comparisons, with defaults for keys added since it was stored."""
-        return with_new_keys(self.document_object)
+        document = self.document_object
+        with self._reading():
+            return with_new_keys(document)
 
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
         """The coupling facilities of the document."""
-        return tuple(map(CouplingFacility.model_validate, self._list("coupling_facilities")))
+        with self._reading():
+            return tuple(map(CouplingFacility.model_validate, self._list("coupling_facilities")))
 
     @property
     def others(self) -> tuple[StoredStructure, ...]:
         """The structures of the document that are not the group's, to place them with those of the result."""
-        return others_of({key: self._list(key) for key in ("coupling_facilities", "other_structures")})
+        with self._reading():
+            return others_of({key: self._list(key) for key in ("coupling_facilities", "other_structures")})
 
     @property
     def acknowledged(self) -> list[JsonObject]:
         """The acknowledged findings of the document."""
-        return self._list("acknowledged")
+        with self._reading():
+            return self._list("acknowledged")
 
     def _list(self, key: _List) -> list[JsonObject]:
         """Return a list of the document without parsing the rest, which can be tens of megabytes; empty if it has none."""
@@ -113,18 +126,20 @@ class StoredVersion:
     def structure(self, name: str) -> Structure | None:
         """Return an application structure of the document without reading the rest."""
         items = self.document_object["structures"]
-        return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
+        with self._reading():
+            return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
 
     @cached_property
     def curve(self) -> JsonObject:
         """The curve of the result."""
-        found: JsonObject = json.loads(self.curve_json)
-        return found
+        with self._reading():
+            return stored_object(self.curve_json)
 
     @cached_property
     def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        return parsed(self.result_json)
+        with self._reading():
+            return stored_result(self.result_json)
 
     @property
     def comparable_result(self) -> JsonObject:
@@ -134,7 +149,9 @@ class StoredVersion:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the result."""
-        return read_findings(self.result["findings"])
+        found = self.result["findings"]
+        with self._reading():
+            return read_findings(found)
 
     @cached_property
     def finding_groups(self) -> tuple[FindingGroup, ...]:
@@ -144,7 +161,16 @@ class StoredVersion:
     @cached_property
     def structures(self) -> tuple[StoredStructure, ...]:
         """The structures of the result, for calculations."""
-        return stored_structures(self.result)
+        found = self.result
+        with self._reading():
+            return stored_structures(found)
+
+    def check_texts(self) -> None:
+        """Check texts that are sent as they were stored: a damaged one would not be JSON."""
+        _ = self.document_object, self.curve, self.result
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return reading_version(self.name, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +266,33 @@ class SaveOutcome:
     status: Literal["created", "changed", "identical"]
 
 
-def parsed(text: str) -> JsonObject:
-    """Return the JSON object in a stored text."""
+def reading_version(name: str, number: int) -> AbstractContextManager[None]:
+    """Report stored texts of a version of a plan that cannot be read in the block as damaged data."""
+    return reading_stored(f"Version {number} of the plan {name}")
+
+
+def stored_document(text: str) -> JsonObject:
+    """Return a stored document as a JSON object; used inside `reading_version`."""
+    return stored_object(text, _OF_DOCUMENTS)
+
+
+def stored_result(text: str) -> JsonObject:
+    """Return a stored result; used inside `reading_version`."""
+    return stored_object(text, _OF_RESULTS)
+
+
+def stored_object(text: str, members: Sequence[str] = ()) -> JsonObject:
+    """Return a stored JSON object.
+
+    Raises:
+        ValueError: The text is not JSON, or not an object with these members.
+    """
     with collection_paused(len(text)):
         found: JsonObject = json.loads(text)
-        return found
+    if not isinstance(found, dict) or not found.keys() >= set(members):
+        message = f"it is not a JSON object with the members {', '.join(members) or 'of its kind'}"
+        raise ValueError(message)
+    return found
 
 
 def etag(plan_id: int, number: int, representation: str = "") -> str:

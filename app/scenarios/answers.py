@@ -146,6 +146,7 @@ def read_object(parsed: object, *, named: bool) -> tuple[str, ScenarioDraft]:
 
 def scenario_json(found: StoredScenario, *, saved: str | None = None) -> bytes:
     """Return a scenario as JSON."""
+    _ = found.changes  # a damaged text must not be sent
     parts = {
         "plan": to_json(found.plan),
         "name": to_json(found.name),

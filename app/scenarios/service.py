@@ -29,13 +29,19 @@ from app.plans import service as plans
 from app.plans.errors import plan_gone
 from app.plans.models import Plan
 from app.plans.service import matches
-from app.plans.stored import NAME_PATTERN
+from app.plans.stored import NAME_PATTERN, stored_object
 from app.plans.trail import changed_fields, plan_object
 from app.problem_types import SCENARIO_CHANGED, SCENARIO_EXISTS, SCENARIO_NOT_FOUND
 from app.scenarios import repository
 from app.scenarios.errors import TooManyScenarios, scenario_changed
 from app.scenarios.models import Scenario
-from app.scenarios.stored import ScenarioOutcome, ScenarioSummary, StoredScenario, etag
+from app.scenarios.stored import (
+    ScenarioOutcome,
+    ScenarioSummary,
+    StoredScenario,
+    etag,
+    reading_scenario,
+)
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.whatif.changes import WHAT, read_changes
 from planner_core.whatif.scenario import scenario
@@ -115,7 +121,7 @@ def list_scenarios(session: Session, plan: str, *, sort: Sort | None = None) -> 
             author=row.author,
             core_version=row.core_version,
             note=row.note,
-            **_summary(row.summary),
+            **_summary(row.summary, row.name, living.name),
         )
         for row in repository.list_of(session, living.id)
     )
@@ -293,7 +299,7 @@ def save(
         raise PreconditionRequired(current, message)
     if not matches(if_match, current.etag):
         raise scenario_changed(current)
-    before = {"note": found.note, "version": found.version, "changes": json.loads(found.changes)}
+    before = {"note": found.note, "version": found.version, "changes": current.changes}
     after = {"note": worked.note, "version": worked.version, "changes": json.loads(worked.changes)}
     for key, value in _columns(worked).items():
         setattr(found, key, value)
@@ -387,6 +393,7 @@ def _summed_up(shown: JsonObject) -> JsonObject:
     }
 
 
-def _summary(text: str) -> JsonObject:
-    found: JsonObject = json.loads(text)
-    return {**found, "what_changes": tuple(found["what_changes"])}
+def _summary(text: str, name: str, plan: str) -> JsonObject:
+    with reading_scenario(name, plan):
+        found = stored_object(text)
+        return {**found, "what_changes": tuple(found["what_changes"])}

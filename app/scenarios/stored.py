@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from app.database.damage import reading_stored
+from app.plans.stored import stored_object
 from planner_core.whatif.scenario_report import SavedScenario
 from planner_core.wire import Answer, JsonObject
 
@@ -45,14 +47,14 @@ class StoredScenario:
     @cached_property
     def changes(self) -> JsonObject:
         """The changes to the plan."""
-        found: JsonObject = json.loads(self.changes_json)
-        return found
+        with reading_scenario(self.name, self.plan):
+            return stored_object(self.changes_json)
 
     @cached_property
     def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
-        found: JsonObject = json.loads(self.result_json)
-        return found
+        with reading_scenario(self.name, self.plan):
+            return stored_object(self.result_json, ("findings", "before", "after"))
 
     @property
     def kept(self) -> SavedScenario:
@@ -91,6 +93,11 @@ class ScenarioOutcome:
 
     scenario: StoredScenario
     status: Literal["created", "changed", "identical"]
+
+
+def reading_scenario(name: str, plan: str) -> AbstractContextManager[None]:
+    """Report stored texts of a scenario that cannot be read in the block as damaged data."""
+    return reading_stored(f"The scenario {name} of the plan {plan}")
 
 
 def etag(number: int, revision: int) -> str:

@@ -8,7 +8,8 @@ more than linear time for some texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -24,6 +25,7 @@ from yaml.events import (
 )
 
 from planner_core.bounds import DEEPEST, MOST_KEYS
+from planner_core.document.problems import pointer_steps
 
 MOST_ITEMS: Final = 100_000
 """Maximum number of items in a list. The largest plan has 512 queues in a structure; a timeline, up to 10,000 steps."""
@@ -79,6 +81,82 @@ def read_yaml(text: str) -> object:
         raise NotYaml(problem, error.problem_mark or error.context_mark) from None
     except yaml.YAMLError as error:
         raise NotYaml(str(error).splitlines()[0]) from None
+
+
+class _Place:
+    """A value whose line is looked up, or one that contains such values."""
+
+    __slots__ = ("line", "steps")
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.steps: dict[str, _Place] = {}
+
+
+class _Around:
+    """A list or an object that contains the next values, while lines are looked up."""
+
+    __slots__ = ("is_list", "items", "key", "line", "place")
+
+    def __init__(self, place: _Place | None, *, is_list: bool) -> None:
+        self.place = place
+        self.is_list = is_list
+        self.items = 0
+        self.key: str | None = None
+        self.line = 0
+
+    def inside(self, step: str) -> _Place | None:
+        return None if self.place is None else self.place.steps.get(step)
+
+
+def lines_of(text: str, pointers: Iterable[str]) -> dict[str, int]:
+    """Return the lines (from 1) at which the values at these JSON pointers begin, with their keys.
+
+    A value that does not exist, such as one that is missing, has the line of the value that would contain it, and none if
+    that is the whole text. JSON is read too, because it is YAML, apart from rare cases. Behind an error in the text,
+    nothing is found.
+    """
+    # A tree, because the pointers of all values of a hostile text could be many times as long as the text.
+    root = _Place()
+    paths: dict[str, list[_Place]] = {}
+    for pointer in pointers:
+        here = root
+        paths[pointer] = [here := here.steps.setdefault(step, _Place()) for step in pointer_steps(pointer)]
+    with suppress(yaml.YAMLError):
+        _find_lines(text, root)
+    lines = {pointer: max((each.line for each in path), default=0) for pointer, path in paths.items()}
+    return {pointer: line for pointer, line in lines.items() if line}
+
+
+def _find_lines(text: str, root: _Place) -> None:
+    around: list[_Around] = []
+    for event in yaml.parse(text, Loader=_LOADER):
+        kind = type(event)
+        if kind is MappingEndEvent or kind is SequenceEndEvent:
+            around.pop()
+            continue
+        if kind not in (ScalarEvent, MappingStartEvent, SequenceStartEvent, AliasEvent):
+            continue
+        place: _Place | None = root
+        line = event.start_mark.line + 1
+        if around:
+            outer = around[-1]
+            if outer.is_list:
+                place = outer.inside(str(outer.items))
+                outer.items += 1
+            elif outer.key is None:
+                if kind is not ScalarEvent:  # no document has such a key
+                    return
+                outer.key, outer.line = event.value, line
+                continue
+            else:
+                place, line, outer.key = outer.inside(outer.key), outer.line, None
+            if place is not None and not place.line:
+                place.line = line
+        if kind is MappingStartEvent or kind is SequenceStartEvent:
+            if len(around) >= DEEPEST:
+                return
+            around.append(_Around(place, is_list=kind is SequenceStartEvent))
 
 
 def _compose(text: str) -> object:

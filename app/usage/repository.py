@@ -713,7 +713,7 @@ def first_plan_with(session: Session, qsg: str, structure: str) -> AnyRow | None
     """Return the first plan, by name, whose latest version has this application structure, with its document."""
     names = StoredPlanName
     query = (
-        select(Plan.name, PlanVersion.document)
+        select(Plan.name, PlanVersion.number, PlanVersion.document)
         .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
         .join(names, names.plan_id == Plan.id)
         .where(Plan.deleted_at.is_(None), names.qsg == qsg)

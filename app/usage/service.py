@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from app.database.types import AnyRow
 from app.errors import NotFound
 from app.fits import fits
 from app.paging import ListRequest, ResultPage, in_order
-from app.plans.stored import PlanReference
+from app.plans.stored import PlanReference, reading_version, stored_document, stored_result
 from app.uploads import qsg_map
 from app.usage import repository
 from app.usage.measured import (
@@ -282,8 +281,10 @@ def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], 
         return found
     # The names of plans do not include CSQ_ADMIN and CSQSYSAPPL, which only results have; few plans belong to a group.
     for plan in repository.latest_plans(session, groups):
-        for structure in json.loads(plan.result)["structures"]:
-            found.setdefault((plan.qsg, structure["name"]), []).append(PlanReference(plan.name, plan.number))
+        with reading_version(plan.name, plan.number):
+            names = [each["name"] for each in stored_result(plan.result)["structures"]]
+        for name in names:
+            found.setdefault((plan.qsg, name), []).append(PlanReference(plan.name, plan.number))
     return found
 
 
@@ -292,8 +293,9 @@ def planned_levels(session: Session, qsg: str, structure: str) -> PlannedLevels 
     plan = repository.first_plan_with(session, qsg, structure)
     if plan is None:
         return None
-    item = next(each for each in json.loads(plan.document)["structures"] if each["name"] == structure)
-    planned = Structure.model_validate(item)
+    with reading_version(plan.name, plan.number):
+        items = {each["name"]: each for each in stored_document(plan.document)["structures"]}
+        planned = Structure.model_validate(items[structure])
     can_offload = planned.cflevel >= limit("cflevel_offload")
     rules = (Rule(each.usage_over, each.size_over) for each in planned.offload.rules)
     offload = sorted({rule.threshold for rule in rules if can_offload and rule.is_on})

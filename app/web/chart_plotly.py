@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from app.web.axes import Axis, Linear, Log, Time, Value, position
-from app.web.chart_svg import stacked, text_width
+from app.web.chart_svg import LABEL_BESIDE_STEP, stacked, text_width
 from app.web.charts import LABEL_ONLY, Chart, LegendItem, Level, Line, Mark, Spot
 from planner_core.wire import JsonObject
 
 _PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
 _MIDDLE, _RIGHT_EDGE = 0.5, 0.9
-_LABEL_PX, _LABEL_SPACE_PX = 13, 12
+_LABEL_SPACE_PX = 12
 _MOST_DOTTED = 80
 _LINES: dict[str, JsonObject] = {
     "curve": {"color": "--accent", "width": 1.5},
@@ -182,7 +182,7 @@ def _levels(chart: Chart, axis: str, height_px: float, layout: JsonObject) -> No
     levels = sorted((each for each in chart.levels if each.label), key=lambda each: -each.value)
     # Counted from the top of the plot, as the labels are stacked downwards.
     rooms = [(1 - chart.y_axis.share(level.value)) * height_px for level in levels]
-    placed = stacked(rooms, _LABEL_PX, height_px)
+    placed = stacked(rooms, LABEL_BESIDE_STEP, height_px)
     for level, room, place in zip(levels, rooms, placed, strict=True):
         y = level.value
         if level.style != LABEL_ONLY:

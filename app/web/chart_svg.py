@@ -28,6 +28,8 @@ _ABOVE, _BELOW = 11.0, 3.0
 """Height of letters above and below the baseline."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
+LABEL_BESIDE_STEP = 14
+"""Least distance of labels outside the plot, where one is directly below the other: 3 pixels between letters of 11."""
 _BESIDE = 2
 """Number of places for a label next to the end of a line."""
 _ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
@@ -522,7 +524,7 @@ class _Plot:
         """Label levels at the line inside the plot, or outside to the right, each label below the previous one."""
         if self.chart.are_levels_beside:
             ordered = sorted((level for level in levels if level.label), key=lambda each: -each.value)
-            ys = stacked([self.y(level.value) + 4 for level in ordered], _LABEL_STEP, self.bottom)
+            ys = stacked([self.y(level.value) + 4 for level in ordered], LABEL_BESIDE_STEP, self.bottom)
             for level, y in zip(ordered, ys, strict=True):
                 self.sheet.text(self.right + 6, y, _label(level, is_narrow=self.sheet.is_narrow))
             return

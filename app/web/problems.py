@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.damage import is_damaged
+from app.database.damage import damage_in_words, is_damaged
 from app.database.engine import is_unusable
 from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
@@ -253,9 +253,11 @@ def unavailable(request: Request, error: Exception) -> Response:
     # The driver's message alone: that of SQLAlchemy adds the statement.
     logger.error("Reference %s: the database failed: %s", reference, getattr(error, "orig", None) or error)
     if isinstance(error, DBAPIError) and is_damaged(error):
+        # Values that a session returned are also parsed after it has ended.
+        request.app.state.database.damage.remember(error)
         detail = (
-            "The database reports that its data is damaged. Nothing was changed. Tell the operator, who can find the failure "
-            f"in the log under the reference {reference}, and may have to restore a backup."
+            f"{damage_in_words(error)}. Nothing was changed. Tell the operator, who can find the failure in the log under the reference "
+            f"{reference}, and may have to restore a backup."
         )
     else:
         detail = (

@@ -25,6 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from app.actor import Actor, ActorKind, Role, current_actor
+from app.texts.places import in_the_text
 from app.web.axes import grouped as grouped  # re-exported, because pages use it together with these filters
 from app.web.chart_svg import layouts
 from app.web.form_words import with_labels
@@ -238,6 +239,7 @@ def environment() -> Environment:
     env.filters.update(
         count=count,
         sentence=sentence,
+        in_the_text=in_the_text,
         mib=mib,
         kib=kib,
         kib_as_mib=kib_as_mib,

@@ -41,6 +41,11 @@ class PlanSelection:
     """The latest version of a stored plan."""
 
     @property
+    def is_sent(self) -> bool:
+        """Whether the page is about a plan document that was sent with the form."""
+        return bool(self.text) and not self.is_example
+
+    @property
     def is_open(self) -> bool:
         """Whether no plan has been chosen yet."""
         return not (self.name or self.text or self.is_example or self.unknown or self.problems)

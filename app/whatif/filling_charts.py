@@ -122,6 +122,8 @@ def filling_chart(found: FillingUp) -> Chart | None:
             "outage simulated by cfplan",
         ),
         height=210,
+        # The page has a form next to the chart: a wider layout would be scaled down there, with its letters.
+        width=740,
     )  # fmt: skip
 
 

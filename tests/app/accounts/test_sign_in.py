@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from app.accounts.attempts import MOST_OF_ADDRESS, MOST_OF_USER
 from app.accounts.models import SignInAttempts, UserSession
 from app.accounts.passwords import Passwords
 from app.accounts.sessions import CLOCK_TOLERANCE
+from app.audit.actions import Action
+from app.audit.models import AuditEntry
 from app.clock import utc_now
 from tests.app.accounts.support import (
     COOKIE,
@@ -69,9 +72,8 @@ def test_sign_in_never_leads_to_another_site(site: FastAPI, to: str) -> None:
     [
         ("planner", "purple-tree lantern 78"),
         ("nobody", PASSWORD),
-        ("", ""),
-        ("planner", ""),
         ("planner", "x" * 300),
+        ("planner", " "),
     ],
 )
 def test_wrong_name_and_wrong_password_get_the_same_answer(site: FastAPI, name: str, password: str) -> None:
@@ -80,6 +82,36 @@ def test_wrong_name_and_wrong_password_get_the_same_answer(site: FastAPI, name: 
     assert answer.status == 422
     assert WRONG in answer.text
     assert browser.secret == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "messages"),
+    [
+        ("", "", ["Enter your user name.", "Enter your password."]),
+        (" ", PASSWORD, ["Enter your user name."]),
+        ("planner", "", ["Enter your password."]),
+        ("nobody", "", ["Enter your password."]),
+    ],
+)
+def test_empty_field_of_the_sign_in_form_is_named_and_is_no_attempt(
+    site: FastAPI, name: str, password: str, messages: list[str]
+) -> None:
+    answer = Browser(site).sign_in(name, password)
+    assert answer.status == 422
+    assert re.findall(r'class="wrong" id="(?:name|password)-error">([^<]*)<', answer.text) == messages
+    assert answer.text.count('aria-invalid="true"') == len(messages)
+    assert WRONG not in answer.text
+    with site.state.database.session(writes=False) as session:
+        assert not session.scalars(select(SignInAttempts)).all()
+        assert not session.scalars(
+            select(AuditEntry).where(AuditEntry.action == Action.SIGN_IN_FAILED.value)
+        ).all()
+
+
+def test_confirmation_without_a_password_asks_for_it(site: FastAPI) -> None:
+    answer = signed_in(site, "planner").post("/sign-in/confirm", password="", next="/account")
+    assert answer.status == 422
+    assert 'id="password-error">Enter your password.<' in answer.text
 
 
 def test_unknown_user_costs_as_many_hashes_as_a_known_one(
@@ -434,6 +466,8 @@ def test_password_change_can_revoke_tokens(site: FastAPI) -> None:
         ("a wrong password", OTHER_PASSWORD, OTHER_PASSWORD, "This is not your current password."),
         (PASSWORD, OTHER_PASSWORD, f"{OTHER_PASSWORD}!", "The two new passwords differ."),
         (PASSWORD, "short", "short", "at least 12 characters"),
+        ("", OTHER_PASSWORD, OTHER_PASSWORD, "Enter your current password."),
+        (PASSWORD, "", "", "Enter a new password."),
         (PASSWORD, PASSWORD, PASSWORD, "other than the current one"),
         (PASSWORD, "planner-planner-1", "planner-planner-1", "easy to guess"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,8 @@ from fastapi import FastAPI
 from app.audit import service
 from app.audit.lists import details_in_words, view_of
 from app.audit.service import Entry
+from tests.app.web.pages.html import read
+from tests.app.web.support import get
 
 AT = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)
 
@@ -83,6 +86,76 @@ def test_details_are_readable(details: dict[str, Any], version: int | None, word
 
 
 @pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"comment": "First; 3 changes"}, 'comment "First; 3 changes"'),
+        ({"comment": "As agreed, see the ticket (12)."}, "comment As agreed, see the ticket (12)."),
+        ({"comment": 'He said "none"'}, r'comment "He said \"none\""'),
+        ({"comment": "a\\b"}, "comment a\\b"),
+        ({"comment": 'a\\"'}, 'comment "a\\\\\\""'),
+        ({"comment": "two\nlines"}, r'comment "two\nlines"'),
+        ({"comment": ""}, 'comment ""'),
+        ({"comment": "none", "note": None}, 'comment "none"'),
+        ({"before": "a → b", "after": "c"}, '"a → b" → c'),
+        ({"before": "\N{EN DASH}", "after": None}, '"\N{EN DASH}" → \N{EN DASH}'),
+        ({"sources": ["a, b", "c"]}, 'sources "a, b", c'),
+        ({"changes": {"note": "x), b (y"}}, 'changes note "x), b (y"'),
+        ({"changes": [{"name": "A (b", "note": ""}]}, 'changes "A (b" (note "")'),
+        (
+            {"fields": [{"at": "/changes/A, b; c", "before": "1; /x 2", "after": 3}]},
+            'changes, "A, b; c" "1; /x 2" → 3',
+        ),
+        (
+            {"first": [{"at": "SEPA", "message": "SEPA offloads.", "reason": "Agreed; code X."}]},
+            'SEPA offloads. "Agreed; code X."',
+        ),
+    ],
+)
+def test_text_with_a_separator_of_the_details_is_in_quotation_marks(
+    details: dict[str, Any], words: str
+) -> None:
+    assert details_in_words(replace(entry(details), action="scenario.saved")) == words
+
+
+TEXTS = (
+    "a",
+    "b",
+    "",
+    "none",
+    "yes",
+    "a, b",
+    "a; k b",
+    "a → b",
+    '"a"',
+    'a" ; k "b',
+    "(a)",
+    "a\\",
+    "\N{EN DASH}",
+    "b)",
+)
+PAIRS = list(itertools.product(TEXTS, TEXTS))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [{"k": value} for value in (True, False, 1, *TEXTS)],
+        [{"k": one, "m": other} for one, other in PAIRS],
+        [{"before": one, "after": other} for one, other in [*PAIRS, (None, "a"), ("a", None)]],
+        [{"k": list(pair)} for pair in PAIRS] + [{"k": [one]} for one in TEXTS] + [{"k": []}],
+        [{"k": {"j": one, "l": other}} for one, other in PAIRS],
+        [{"k": [{"name": one, "j": other}]} for one, other in PAIRS],
+        [{"fields": [{"at": "/j", "before": one, "after": other}]} for one, other in PAIRS],
+        [{"fields": [{"at": f"/{one}"}, {"at": f"/{other}"}]} for one, other in PAIRS],
+    ],
+    ids=["value", "two", "change", "list", "object", "objects", "fields", "places"],
+)
+def test_different_details_are_never_shown_as_the_same_line(shape: list[dict[str, Any]]) -> None:
+    lines = {details_in_words(replace(entry(each), action="scenario.saved")) for each in shape}
+    assert len(lines) == len(shape)
+
+
+@pytest.mark.parametrize(
     ("action", "pointer", "words"),
     [
         ("plan.saved", "/structures/BATCH", "Structure BATCH 1 → 2"),
@@ -130,3 +203,10 @@ def test_details_that_were_changed_in_the_database_are_still_listed(
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "{"])
 def test_details_that_cannot_be_read_are_listed_as_damaged(text: str) -> None:
     assert service._details(text) == {"damaged": text}
+
+
+def test_dates_in_errors_and_hints_of_fields_are_never_broken_at_a_hyphen(app: FastAPI) -> None:
+    answer = get(app, "/audit?since=yesterday", accept="text/html")
+    assert answer.status == 422
+    whole = [each.text for each in read(answer.text).one(id="since-error").all("span", class_="keep")]
+    assert whole == ["2026-11-27", "2026-11-27T09:30"]

@@ -83,10 +83,32 @@ def test_chosen_file_replaces_the_text(app: FastAPI) -> None:
 
 def test_timeline_with_errors_is_redisplayed_with_its_errors(app: FastAPI) -> None:
     found = page(sent(app, "queues: <script>"), 422)
-    assert "/queue_managers" in found.one("main").text
+    assert "queue_managers: is required" in found.one(id="problems").text
     assert "<script>" in found.one("textarea").text
     assert found.one(id="problems")["role"] == "alert"
     assert page(sent(app, "x" * (LARGEST_FILE_BYTES + 1)), 422)
+
+
+def test_errors_of_a_timeline_name_the_line_and_the_key_instead_of_a_pointer(app: FastAPI) -> None:
+    text = (
+        "queue_managers:\n"
+        "  - {name: QM1, perfmev: ENABLED}\n"
+        "queues:\n"
+        "  - name: SQ1\n"
+        "    qsgdisp: SHARED\n"
+        "    maxdepth: many\n"
+        "    qdepthhi: 80\n"
+        "    qdphiev: ENABLED\n"
+        "    qdploev: ENABLED\n"
+        "    qdpmaxev: ENABLED\n"
+        "timeline:\n"
+        "  - {at: 0, action: put, queue_manager: QM1, queue: SQ1, messages: 1}\n"
+        "  - {at: -1, action: put, queue_manager: QM1, queue: SQ1, messages: 1}\n"
+    )
+    found = page(sent(app, text), 422)
+    lines = [each.text.partition(":")[0] for each in found.one(id="problems").all("li")]
+    assert sorted(lines) == ["Line 13, at", "Line 4, qdepthlo", "Line 6, maxdepth"]
+    assert "/queues" not in found.one(id="problems").text
 
 
 @pytest.mark.parametrize("headers", [{}, {"content-type": "multipart/form-data; boundary=none"}])

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import URL
 
 from app.database.engine import Database
+from app.nightly import keeper
 from app.settings import Settings
 from tests.app.nightly.support import JOBS, settings_for
 
@@ -17,6 +18,7 @@ def stand_in_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     # The processes must import this source tree, not another one that is installed.
     monkeypatch.setenv("PYTHONPATH", f"{JOBS}{os.pathsep}{Path(__file__).parents[3]}")
     monkeypatch.delenv("SPARK_MASTER", raising=False)
+    monkeypatch.setattr(keeper, "WAITS_S", (0.0, 0.0))
     for name in Settings.model_fields:
         monkeypatch.delenv(f"CFPLAN_{name.upper()}", raising=False)
 

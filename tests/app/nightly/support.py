@@ -115,8 +115,9 @@ def command_process(settings: Settings, *words: str) -> Started:
     return commands().start("app.cli", *words, environment=environment(settings))
 
 
-def keeper_process(settings: Settings, run: Run) -> Started:
-    return commands().start("app.keeper", str(run.job.id), environment=environment(settings))
+def keeper_process(settings: Settings, run: Run | int) -> Started:
+    job_id = run if isinstance(run, int) else run.job.id
+    return commands().start("app.keeper", str(job_id), environment=environment(settings))
 
 
 RESULTS = ("fitted_curves", "forecasts", "forecast_scores", "night_findings", "daily_structure_usage")

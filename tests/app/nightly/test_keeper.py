@@ -17,6 +17,7 @@ from app.jobs import processes
 from app.jobs import repository as job_rows
 from app.jobs import service as jobs
 from app.jobs.models import JobState
+from app.jobs.watcher import Watcher
 from app.nightly import keeper as keeping
 from app.nightly import report, repository, service
 from app.nightly import results as bringing
@@ -28,6 +29,7 @@ from app.zosmf.service import list_drifts
 from tests.app.nightly.support import (
     LAST,
     called,
+    keeper_process,
     let_go,
     night,
     order,
@@ -448,6 +450,55 @@ def test_application_error_fails_the_run_with_a_traceback_in_the_log(
     assert "error in cfplan" in run.job.sentence
     assert "in faulty" in log(database, run.job.id)
     assert not any(results(database).values())
+
+
+def damage_the_plan(database: Database) -> None:
+    with database.session(writes=True) as session:
+        plans.save_plan(session, "P", plan())
+        session.execute(text("UPDATE plan_versions SET document = substr(document, 1, 100)"))
+
+
+@on_sqlite
+def test_damaged_plan_fails_the_run_at_once_with_the_name_of_the_plan(
+    database: Database, settings: Settings
+) -> None:
+    put_days(settings, 3)
+    damage_the_plan(database)
+    run = night(database, settings)
+    assert (run.job.state, run.job.attempts) == (JobState.FAILED, 1)
+    assert run.job.sentence == (
+        "Version 1 of the plan P cannot be read, because its data in the database is damaged. The operator may have to "
+        "restore a backup."
+    )
+    assert "JSONDecodeError" in log(database, run.job.id)
+    assert database.damage.is_found
+
+
+@on_sqlite
+def test_damage_that_the_process_of_a_job_finds_is_known_to_the_service(
+    database: Database, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    put_days(settings, 3)
+    damage_the_plan(database)
+    run = queue(database)
+    watcher = Watcher(database, settings)
+    assert watcher.look() == 1
+    assert watcher._children[run.job.id].wait(60) == processes.FOUND_DAMAGE
+    was_known = database.damage.is_found
+    assert watcher.look() == 0
+    assert (was_known, database.damage.is_found) == (False, True)
+    assert f"job {run.job.id} has found it" in caplog.text
+    assert read(database, run.id).job.state == JobState.FAILED
+
+
+@on_sqlite
+def test_keeper_that_cannot_read_its_run_because_of_damage_reports_it(settings: Settings) -> None:
+    path = settings.data_dir / "damaged.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"no database at all " * 400)
+    damaged = settings.model_copy(update={"database_url": f"sqlite:///{path}"})
+    with keeper_process(damaged, 1) as process:
+        assert process.wait() == processes.FOUND_DAMAGE
 
 
 # ---- the report ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import random
 import signal
 import subprocess
@@ -21,7 +22,8 @@ from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.jobs.service import log_of
-from app.nightly import lock
+from app.keeper import keeper_of
+from app.nightly import keeper, lock
 from app.nightly.keeper import MOST_STARTS
 from app.nightly.models import Trigger
 from app.settings import Settings
@@ -186,6 +188,60 @@ def test_killed_job_is_started_again_in_the_same_run(
     with database.session(writes=False) as session:
         assert log_of(session, run.job.id).count("signal 9") == MOST_STARTS - 1
     check(database, settings, undisturbed)
+
+
+@on_sqlite
+def test_killed_job_is_started_again_after_a_while_with_heartbeats(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_days(settings, 3)
+    order(settings, crash="reducing", crash_starts=2)
+    waits: list[float] = []
+    beats: list[float] = []
+    now = itertools.count(1000.0, 0.5)  # half a second passes between two looks at the clock
+    monkeypatch.setattr(keeper, "WAITS_S", (5.0, 30.0))
+    run = queue(database)
+    made = keeper_of(database, settings, run.job.id)
+    assert isinstance(made, keeper.NightKeeper)
+    pause = made._pause
+
+    def paused(seconds: float) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic", lambda: next(now))
+            patch.setattr(made, "_beat", lambda: beats.append(seconds))
+            patch.setattr(made._is_stopped, "wait", waits.append)
+            pause(seconds)
+
+    monkeypatch.setattr(made, "_pause", paused)
+    assert made.run()
+    assert read(database, run.id).job.state == JobState.DONE
+    assert times_run(settings) == 3
+    assert beats.count(5.0) > 3
+    assert beats.count(30.0) > 20
+    assert set(waits) == {1.0, 0.5}
+
+
+@on_sqlite
+def test_stopping_service_ends_the_wait_before_the_next_start(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_days(settings, 3)
+    order(settings, crash="reducing")
+    monkeypatch.setattr(keeper, "WAITS_S", (3600.0, 3600.0))
+    run = queue(database)
+    made = keeper_of(database, settings, run.job.id)
+    say = made._say
+
+    def heard(line: str) -> None:
+        say(line)
+        if line.endswith("Starting it again in 3600 seconds."):
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(made, "_say", heard)
+    assert made.run()
+    found = read(database, run.id).job
+    assert (found.state, found.attempts) == (JobState.QUEUED, 0)
+    assert times_run(settings) == 1
 
 
 @on_sqlite

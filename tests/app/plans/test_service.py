@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +17,12 @@ from app.clock import utc_now
 from app.database.engine import Database
 from app.database.parts import PartedText
 from app.database.types import CompressedText
+from app.main import create_app
 from app.paging import PageRequest
 from app.plans import service
-from app.plans.models import PlanOutput, PlanVersion
+from app.plans.models import Plan, PlanOutput, PlanVersion
 from app.plans.stored import StoredText, StoredVersion
+from app.settings import Settings
 from planner_core import CORE_VERSION
 from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
@@ -334,6 +337,26 @@ def test_only_plans_past_their_retention_are_removed(session: Session) -> None:
     assert service.purge_deleted(session, timedelta(0)) == 1
     assert service.list_deleted(session) == ()
     assert service.get_plan(session, "KEPT").number == 1
+
+
+def test_running_service_removes_plans_past_their_retention(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(Settings(data_dir=tmp_path, deleted_days=30))
+    with app.state.database.session(writes=True) as session:
+        for name, days in (("EXPIRED", 31), ("RESTORABLE", 29)):
+            service.save_plan(session, name, plan())
+            service.delete_plan(session, name)
+            changed = update(Plan).where(Plan.name == name)
+            session.execute(changed.values(deleted_at=utc_now() - timedelta(days=days)))
+    uploads_cleaned: list[Settings] = []
+    monkeypatch.setattr(
+        "app.uploads.service.clean_up", lambda _database, settings: uploads_cleaned.append(settings)
+    )
+    app.state.watcher._tidy()
+    with app.state.database.session(writes=False) as session:
+        assert [each.name for each in service.list_deleted(session)] == ["RESTORABLE"]
+    assert uploads_cleaned == [app.state.settings]
 
 
 def test_plan_can_be_renamed_and_copied(session: Session) -> None:

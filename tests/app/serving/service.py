@@ -152,7 +152,7 @@ def _serve(line: str) -> None:
     messages = os.open(asked["messages"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(messages, 2)
     if "TEST_FAILS" in asked["environment"]:
-        app.main._prepare = _fail  # type: ignore[assignment]
+        app.main._remove_expired_plans = _fail  # type: ignore[assignment]
     more_s = int(asked["environment"].get("TEST_STOPS_LATER_S", "0"))
     worker.SHUTDOWN_S += more_s
     worker.STOP_S += more_s

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Final
 
 import httpx
 import psycopg
@@ -17,7 +18,9 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy import URL, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, InternalError, OperationalError
+from sqlalchemy.orm import Session
 
+from app.cli import main
 from app.database import session as sessions
 from app.database.damage import Damage, is_damaged
 from app.database.engine import Database
@@ -324,6 +327,87 @@ def test_text_that_is_not_utf8_is_damaged_data(tmp_path: Path) -> None:
     assert (
         "data is damaged"
         in assert_problem(get(app, "/api/v1/plans/P"), "database-unavailable", 503)["detail"]
+    )
+
+
+CUT: Final = "substr({0}, 1, length({0}) - 40)"
+RENAMED: Final = "replace({0}, '\"structures\":', '\"structurez\":')"
+
+
+def damage_text(session: Session, table: str, column: str, damage: str) -> None:
+    """Replace the texts of a column by an expression of SQL in which `{0}` is the column."""
+    statement = (
+        f"UPDATE {table} SET {column} = {damage.format(column)} WHERE {column} <> {damage.format(column)}"  # noqa: S608 - names of our own
+    )
+    assert session.connection().exec_driver_sql(statement).rowcount == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "damage", "address"),
+    [
+        *(
+            ("document", damage, address)
+            for damage in (CUT, RENAMED)
+            for address in (
+                "/api/v1/plans/P",
+                "/api/v1/plans/P/document",
+                "/api/v1/plans/P/versions/1",
+                "/plans/P/edit",
+                "/cf-levels",
+                "/",
+            )
+        ),
+        *(
+            ("result", damage, address)
+            for damage in (CUT, RENAMED)
+            for address in ("/api/v1/plans/P", "/plans/P", "/plans/P?tab=findings", "/sheet?plan=P", "/")
+        ),
+        ("document", "'[]'", "/api/v1/plans/P/document"),
+        ("document", """replace({0}, '"cflevel":5', '"cflevel":77')""", "/plans/P/edit"),
+        ("result", """replace({0}, '"severity":', '"severitz":')""", "/plans/P"),
+        ("curve", CUT, "/api/v1/plans/P"),
+    ],
+)
+def test_damaged_text_of_a_plan_is_reported_with_plan_and_version(
+    column: str, damage: str, address: str, tmp_path: Path
+) -> None:
+    app = app_with_plan(tmp_path)
+    with app.state.database.session(writes=True) as session:
+        damage_text(session, "plan_versions", column, damage)
+    assert get(app, "/healthz").json()["database"] == "ok"
+    answer = get(app, address, accept="application/json" if "/api/" in address else "text/html")
+    assert answer.status == 503, answer.text
+    assert "Version 1 of the plan P cannot be read" in answer.text
+    assert "restore a backup" in answer.text
+    health = get(app, "/healthz").json()
+    assert (health["status"], health["database"]) == ("degraded", "damaged")
+
+
+@pytest.mark.parametrize(("column", "address"), [("changes", "/MORE"), ("summary", "")])
+def test_damaged_text_of_a_scenario_is_reported_with_its_name(
+    column: str, address: str, tmp_path: Path
+) -> None:
+    app = app_with_plan(tmp_path)
+    at = "/api/v1/plans/P/scenarios"
+    draft = {"changes": {"queue_managers": 9}}
+    assert send_json(app, "PUT", f"{at}/MORE", draft, if_none_match="*").status == 201
+    with app.state.database.session(writes=True) as session:
+        damage_text(session, "scenarios", column, CUT)
+    detail = assert_problem(get(app, at + address), "database-unavailable", 503)["detail"]
+    assert detail.startswith("The scenario MORE of the plan P cannot be read")
+
+
+def test_command_reports_a_damaged_plan_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = app_with_plan(tmp_path)
+    with app.state.database.session(writes=True) as session:
+        damage_text(session, "plan_versions", "document", CUT)
+    app.state.database.close()
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path))
+    assert main(["plans", "show", "P", "--output", "document"]) == 2
+    assert capsys.readouterr().err == (
+        "Version 1 of the plan P cannot be read, because its data in the database is damaged: restore a backup.\n"
     )
 
 

@@ -6,8 +6,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from app.texts.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
-from app.texts.yaml_reader import MOST_COLLECTIONS, MOST_ITEMS, NotYaml, read_yaml
-from planner_core.errors import DocumentInvalid
+from app.texts.places import in_the_text
+from app.texts.yaml_reader import MOST_COLLECTIONS, MOST_ITEMS, NotYaml, lines_of, read_yaml
+from planner_core.errors import DocumentInvalid, FieldProblem
 from tests.cpu import at_most_cpu_seconds
 
 VALUES = (
@@ -77,3 +78,87 @@ def test_one_megabyte_of_yaml_is_read_or_refused_in_bounded_cpu_time(unit: str) 
     text = "".join(unit % (number, number) for number in range(1_000_000 // len(unit % (1, 1))))
     with at_most_cpu_seconds(2):
         as_cfplan_reads(text)
+
+
+PLACES = """\
+qsg: SQ03
+# a remark
+queues:
+  - name: Q1
+    depth:
+      1
+  - {name: Q2, "a/b": [1,
+      2, {deep: 3}]}
+"""
+AS_JSON = """{
+\t"qsg": "SQ03",
+
+\t"queues": [
+\t\t{"name": "Q1",
+\t\t "depth": 1},
+\t\t{"name": "Q2", "a/b": [1,
+\t\t\t2, {"deep": 3}]}
+\t]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointer", "line", "in_json"),
+    [
+        ("/qsg", 1, 2),
+        ("/queues", 3, 4),
+        ("/queues/0", 4, 5),
+        ("/queues/0/name", 4, 5),
+        ("/queues/0/depth", 5, 6),
+        ("/queues/0/missing", 4, 5),
+        ("/queues/0/missing/deeper", 4, 5),
+        ("/queues/1", 7, 7),
+        ("/queues/1/a~1b/1", 8, 8),
+        ("/queues/1/a~1b/2/deep", 8, 8),
+        ("/queues/9", 3, 4),
+    ],
+)
+def test_line_of_a_value_is_that_of_its_key(pointer: str, line: int, in_json: int) -> None:
+    assert lines_of(PLACES, [pointer]) == {pointer: line}
+    assert lines_of(AS_JSON, [pointer]) == {pointer: in_json}
+
+
+@pytest.mark.parametrize("pointer", ["/missing", "/missing/0", ""])
+def test_value_that_only_the_whole_text_could_contain_has_no_line(pointer: str) -> None:
+    assert lines_of(PLACES, [pointer]) == {}
+
+
+def test_lines_before_an_error_in_the_text_are_found() -> None:
+    assert lines_of("a: 1\nb: [1, 2}\nc: 3\n", ["/a", "/c"]) == {"/a": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 200_000, '{"' + "k" * 200_000 + '": [' + "1," * 200_000, "{" * 200_000, "? [a]\n: 1\n" * 1000],
+    ids=["deep", "long key", "objects", "keys of lists"],
+)
+def test_looking_up_lines_in_a_hostile_text_is_bounded(text: str) -> None:
+    with at_most_cpu_seconds(5):
+        lines_of(text, ["/a/0/1", f"/{'k' * 200_000}/199999/x"])
+
+
+@pytest.mark.parametrize(
+    ("pointer", "words"),
+    [
+        ("", ""),
+        ("/queues/0/depth", "Line 5, depth"),
+        ("/queues/1/a~1b/1", "Line 8, a/b"),
+        ("/queues/1", "Line 7, queues"),
+        ("/missing", "missing"),
+        ("/missing/0/key", "missing 1, key"),
+        ("members", "members"),
+    ],
+)
+def test_problem_names_the_line_and_the_key(pointer: str, words: str) -> None:
+    assert in_the_text([FieldProblem(pointer, "is wrong")], PLACES) == (FieldProblem(words, "is wrong"),)
+
+
+def test_problem_with_a_text_that_is_not_shown_names_the_keys() -> None:
+    (found,) = in_the_text([FieldProblem("/structures/1/queues/0/backlog", "is wrong")], "")
+    assert found.field == "structures 2, queues 1, backlog"

@@ -68,7 +68,7 @@ def test_submitted_text_is_evaluated_in_the_chosen_order_and_stays_in_its_box(ap
     text = "queue: <Q>x\ninstances: [{queue_manager: A, clwlrank: 1, put: DISABLED}, {queue_manager: B}]"
     wrong = send(app, DECIDE, ("text", text, None), ("mode", "ibm", None))
     assert wrong.status == 422
-    assert "<code>/queue</code>" in wrong.text
+    assert "<li>Line 1, queue: " in wrong.text
     assert "&lt;Q&gt;x" in wrong.text
     for mode, words in (
         ("ibm", "Messages for Q go to B."),
@@ -173,7 +173,7 @@ def test_load_page_reports_a_plan_without_clusters_and_invalid_plans(app: FastAP
     assert "The plan has no clusters" in none.text
     broken = send(app, LOAD, ("text", "qsg: SQ03", None))
     assert broken.status == 422
-    assert "<code>/queue_managers</code> is required" in broken.text
+    assert "<li>queue_managers: is required</li>" in broken.text
     impossible = send(app, LOAD, ("text", "{qsg: SQ03, queue_managers: 40}", None))
     assert impossible.status == 422
 

@@ -207,7 +207,7 @@ def test_labels_next_to_the_plot_stay_within_its_height(values: list[float]) -> 
             float(shape.attributes["y"]) for shape in drawing.shapes if shape.text.startswith(("LEVEL", "LV"))
         )
         assert all(0 < y <= float(axis.attributes["y1"]) + 4.1 for y in ys)
-        assert all(after - before > 11.8 for before, after in pairwise(ys))
+        assert all(after - before > 13.8 for before, after in pairwise(ys))
 
 
 def test_level_begins_at_its_position_and_a_label_may_have_no_line() -> None:

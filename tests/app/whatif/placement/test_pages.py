@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
 
+from app.main import create_app
+from app.settings import Settings
 from app.whatif.placement_charts import chart_of
 from planner_core.units import GIB
 from planner_core.whatif.loss import losses_of
@@ -78,6 +81,39 @@ def test_submitted_plan_is_evaluated_and_stays_in_its_box(app: FastAPI) -> None:
     assert json.dumps(TIGHT)[:40].replace('"', "&#34;") in answer.text
 
 
+QUESTIONS = ("cf-loss", "upgrade", "recovery", "smds")
+
+
+def primary_forms(answer: Answer) -> list[str]:
+    """Return the ids of the forms whose button is the primary one."""
+    return [
+        form["id"]
+        for form in read(answer.text).all("form")
+        for button in form.all("button", class_="primary")
+        if button.text == "Calculate"
+    ]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("plan", ["", "tight", ".example", "nothing"])
+def test_button_of_the_stored_plan_is_the_primary_one(app: FastAPI, question: str, plan: str) -> None:
+    assert primary_forms(page(app, f"/whatif/{question}?plan={plan}")) == ["ask-stored"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_button_of_the_submitted_plan_is_the_primary_one(app: FastAPI, question: str) -> None:
+    assert primary_forms(sent(app, f"/whatif/{question}", text=json.dumps(TIGHT))) == ["ask-sent"]
+    assert primary_forms(sent(app, f"/whatif/{question}", text="qsg: 5")) == ["ask-sent"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_button_of_the_document_is_the_primary_one_if_nothing_is_stored(
+    question: str, tmp_path: Path
+) -> None:
+    nothing_stored = create_app(Settings(data_dir=tmp_path))
+    assert primary_forms(page(nothing_stored, f"/whatif/{question}")) == ["ask-sent"]
+
+
 def test_selected_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
     said = words(page(app, "/whatif/cf-loss?plan=tight&with=other&with=nobody"))
     assert "Counted together: SQ03, other." in said
@@ -88,7 +124,7 @@ def test_selected_plans_of_the_sysplex_are_included(app: FastAPI) -> None:
 def test_unreadable_plan_is_reported_at_its_field(app: FastAPI, question: str) -> None:
     answer = sent(app, f"/whatif/{question}", text='{"qsg": "SQ03", "queue_managers": "many"}')
     assert answer.status == 422
-    assert "/queue_managers" in words(answer)
+    assert "Line 1, queue_managers: " in words(answer)
     refused = sent(app, f"/whatif/{question}", text=json.dumps({**TIGHT, "queue_managers": 33}))
     assert refused.status == 422
     assert "32" in words(refused)
