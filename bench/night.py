@@ -1,4 +1,4 @@
-"""The nightly run: first reductions compared with DuckDB and Polars, and runs over a small, a short and a long history.
+"""The nightly run: first reductions compared with Spark, DuckDB and Polars, and runs over a small, a short and a long history.
 
 Most rows are in the short history: hourly intervals of structures, data sets and queues on each day. The long history
 adds nine times as many earlier days with one interval each, so that its runs show how the cost depends on the length of
