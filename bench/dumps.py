@@ -106,7 +106,7 @@ def measure_roll_up(size_bytes: int) -> RolledUp:
             uploaded = _upload(starter, dump, work / "history-upload")
         # The first command creates the database.
         _command(small, "first cfplan ingest", work / "data")
-        command = _command(dump, "cfplan ingest", work / "data")
+        by_command = _command(dump, "cfplan ingest", work / "data")
         smaller = work / "smaller.smf"
         generate_dump(smaller, SMALL_BYTES, SEED + 1)
         small_command = _command(smaller, "cfplan ingest, small dump", work / "data")
@@ -115,7 +115,7 @@ def measure_roll_up(size_bytes: int) -> RolledUp:
             ingest,
             Measured("roll-up of its days", seconds, cpu, peak, lines, {}),
             uploaded,
-            command,
+            by_command,
             small_command,
         )
 
