@@ -325,10 +325,11 @@ def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
 
 def _print_rolled_up(found: dumps.RolledUp) -> None:
     size_mb = found.size_bytes / MEGA
-    for each in (found.ingest, found.roll_up, found.uploaded):
+    for each in (found.ingest, found.roll_up, found.uploaded, found.command, found.small_command):
         print(f"{each.name:<32}{each.seconds:>8.2f} s{each.cpu_s:>8.2f} CPU s{each.peak_mb:>7.0f} MB")
     ways = {
-        "both, by commands": (found.ingest, found.roll_up),
+        "both, in two processes": (found.ingest, found.roll_up),
+        "both, by cfplan ingest": (found.command,),
         "both, as an upload": (found.uploaded,),
     }
     for name, jobs in ways.items():

@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -77,6 +78,10 @@ class RolledUp:
     roll_up: Measured
     uploaded: Measured
     """Both jobs for the same dump as a running service starts them: by its starter, which has imported the packages."""
+    command: Measured
+    """`cfplan ingest` with the same dump, which also stores the roll-ups in the database."""
+    small_command: Measured
+    """The same with a small dump, which shows the fixed costs."""
 
 
 def measure_roll_up(size_bytes: int) -> RolledUp:
@@ -99,12 +104,34 @@ def measure_roll_up(size_bytes: int) -> RolledUp:
             # A service has usually read an upload before, so the worker has read the layouts of the records.
             _upload(starter, small, work / "history-small")
             uploaded = _upload(starter, dump, work / "history-upload")
+        # The first command creates the database.
+        _command(small, "first cfplan ingest", work / "data")
+        by_command = _command(dump, "cfplan ingest", work / "data")
+        smaller = work / "smaller.smf"
+        generate_dump(smaller, SMALL_BYTES, SEED + 1)
+        small_command = _command(smaller, "cfplan ingest, small dump", work / "data")
         return RolledUp(
             dump.stat().st_size,
             ingest,
             Measured("roll-up of its days", seconds, cpu, peak, lines, {}),
             uploaded,
+            by_command,
+            small_command,
         )
+
+
+def _command(dump: Path, name: str, data_dir: Path) -> Measured:
+    """Measure `cfplan ingest` with its starter and the jobs."""
+    from app.settings import read_settings
+
+    command = [sys.executable, "-c", "from app.cli import main_entry; main_entry()", "ingest", str(dump)]
+    environment = {**os.environ, **read_settings(data_dir=data_dir).as_environment()}
+    out, seconds, cpu, peak = _watched(command, environment)
+    report = json.loads(out)["files"][0]
+    if report["status"] != "stored":
+        message = f"{name}: {report['status']}: {report['message']}"
+        raise RuntimeError(message)
+    return Measured(name, seconds, cpu, peak, 0, {})
 
 
 def _upload(starter: Starter, dump: Path, history: Path) -> Measured:
@@ -165,17 +192,23 @@ def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
     return Measured(name, seconds, cpu, peak, rows, report["seconds"])
 
 
-def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
+def _watched(
+    command: Sequence[str], environment: Mapping[str, str] | None = None
+) -> tuple[str, float, float, float]:
     """Run a command, and return its output, seconds, CPU seconds, and peak memory [MB]."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
     with _watching(process.pid) as watched:
         out, err = process.communicate()
-    seconds = time.perf_counter() - began
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    # The time of processes that were waited for is complete; that of others, such as Java, is only known from watching them.
+    waited_for = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if process.returncode != 0:
         message = f"{' '.join(command)} ended with {process.returncode}: {err[-2000:]}{out[-2000:]}"
         raise RuntimeError(message)
-    return out, seconds, watched.cpu_s, watched.peak_mb
+    return out, seconds, max(watched.cpu_s, waited_for), watched.peak_mb
 
 
 @dataclass

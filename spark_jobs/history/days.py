@@ -16,7 +16,7 @@ import pyarrow as pa
 from planner_core.contracts.ingest import USAGE_TABLES
 from planner_core.names import cfrm_structure_name
 from spark_jobs.history.ledger import INGEST, RETENTION
-from spark_jobs.history.resolve import has_repeats, merged_columns
+from spark_jobs.history.resolve import KEY_COLUMNS, has_repeats, merged_columns, standing, without
 from spark_jobs.history.schema import (
     ALLOCATION,
     ORIGINS,
@@ -129,6 +129,19 @@ def day_sums(
         return None
     sums = [one for one in found if one is not None]
     return {name: pa.concat_tables([one[name] for one in sums]) for name in sums[0]}
+
+
+def standing_rows(
+    place: Place, parts: Sequence[Part], columns: Sequence[str], *, dead: frozenset[str]
+) -> pa.Table:
+    """Return columns of the rows that count, from the files of a table's day, in the order of the files."""
+    table = parts[0].table
+    wanted = list(dict.fromkeys(columns))
+    if not _may_be_dead(parts, dead) and not _has_repeated_keys(place, parts):
+        return read_parts(place, parts, table=table, columns=wanted)
+    rows = read_parts(place, parts, table=table, columns=list(dict.fromkeys((*KEY_COLUMNS, *wanted))))
+    merged = [name for name in merged_columns(table) if name in wanted]
+    return standing(without(rows, dead), columns=merged).select(wanted)
 
 
 def _may_be_dead(parts: Sequence[Part], dead: frozenset[str]) -> bool:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner_core.contracts.rollup import QueueHour, SizeBucket, SmdsHour, StructureHour
-from spark_jobs.history import placements, resolve
+from spark_jobs.history import placements
 from spark_jobs.history.compare import instant_text
-from spark_jobs.history.days import day_sums
+from spark_jobs.history.days import day_sums, standing_rows
 from spark_jobs.history.hour_sums import (
     ALLOCATION_MAXIMA,
     COLUMNS,
@@ -29,7 +29,6 @@ from spark_jobs.history.hour_sums import (
     hour_sums,
 )
 from spark_jobs.history.schema import ALLOCATION, HOUR_US, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
-from spark_jobs.history.staging import read_parts
 from spark_jobs.history.store import History, Snapshot, named
 from spark_jobs.history.summaries import HOURS, PLACEMENTS
 
@@ -96,7 +95,8 @@ class Days:
             if sums is not None:
                 hours, placed = sums[HOURS], sums.get(PLACEMENTS)
             else:
-                hours, placed = hour_sums(table, self._rows(table, parts))
+                rows = standing_rows(self._history.place, parts, COLUMNS[table], dead=self._dead)
+                hours, placed = hour_sums(table, rows)
             found = self._named(hours), None if placed is None else self._named(placed)
             self._read[table, filed] = found
         self._read.move_to_end((table, filed))
@@ -104,13 +104,6 @@ class Days:
         while len(self._read) > self.KEPT:
             self._read.popitem(last=False)
         return found
-
-    def _rows(self, table: str, parts: Sequence[Part]) -> pa.Table:
-        columns = list(dict.fromkeys((*resolve.KEY_COLUMNS, *COLUMNS[table])))
-        found = read_parts(self._history.place, parts, table=table, columns=columns)
-        found = resolve.without(found, self._dead)
-        merged = [name for name in resolve.merged_columns(table) if name in COLUMNS[table]]
-        return resolve.standing(found, columns=merged).select(COLUMNS[table])
 
     def _named(self, rows: pa.Table) -> pa.Table:
         rows = named(rows, self._groups)

@@ -242,5 +242,7 @@ def _texts(metadata: pq.FileMetaData) -> dict[str, str]:
 
 
 def _columns(file: pq.ParquetFile, columns: list[str] | None) -> pa.Table:
-    wanted = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
-    return file.read(columns=wanted)
+    if columns is None:
+        return file.read()
+    there = set(file.schema_arrow.names)
+    return file.read(columns=[name for name in columns if name in there])

@@ -131,10 +131,20 @@ def sums_of(table: str, rows: pa.Table) -> dict[str, pa.Table]:
         message = f"{rows.num_rows} rows touch {hours_in_all} hours"
         raise NotSummable(message)
     hours, placed = hour_sums(table, rows.select(COLUMNS[table]))
-    told = _with_days(rows)
-    found = {HOURS: hours, STATES: _states(table, told)}
+    found = {HOURS: hours, **daily_sums(table, rows)}
     if placed is not None:
         found[PLACEMENTS] = placed
+    return found
+
+
+def daily_sums(table: str, rows: pa.Table) -> dict[str, pa.Table]:
+    """Return the sums of rows that are merged to daily statistics.
+
+    Raises:
+        NotSummable: the rows have figures that cannot be summed up exactly.
+    """
+    told = _with_days(rows)
+    found = {STATES: _states(table, told)}
     if table == ALLOCATION:
         found[POLICIES] = _policies(told)
     if table in MEASURED:

@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the job; return 0 when the file is written, 1 after printing an error."""
     # The processes that make forecasts import this module again, and need neither Delta nor the fits.
     from spark_jobs.night.facts import read_facts
-    from spark_jobs.night.run import BATCH_ROWS, night
+    from spark_jobs.night.run import BATCH_ROWS, IN_PROCESS_BELOW_ROWS, night
 
     arguments = _parser().parse_args(argv)
     progress = Progress(wanted=arguments.progress)
@@ -56,6 +56,10 @@ def main(argv: list[str] | None = None) -> int:
         facts = read_facts(arguments.facts)
         if arguments.horizon is not None:
             facts = replace(facts, horizon_days=arguments.horizon)
+        below = arguments.in_process_below
+        if below is None:
+            # A cluster is configured for histories that would take one machine too long.
+            below = IN_PROCESS_BELOW_ROWS if arguments.master.startswith("local") else 0
         with ExitStack() as stack:
             work_dir = arguments.work_dir
             if work_dir is None:
@@ -70,6 +74,7 @@ def main(argv: list[str] | None = None) -> int:
                 progress=progress,
                 republish=arguments.republish,
                 batch_rows=arguments.batch_rows or BATCH_ROWS,
+                in_process_below=below,
             )
         with progress.stage("writing", "Writing the results"):
             write_whole(arguments.out, result)
@@ -123,6 +128,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--facts", required=True, type=Path, metavar="FILE", help="the facts, as JSON")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write the results")
     parser.add_argument("--master", default=MASTER, help="Spark's master")
+    parser.add_argument(
+        "--in-process-below",
+        type=int,
+        metavar="ROWS",
+        help="the rows of shorter days are read without Spark (default 5 million; 0 if the master is a cluster)",
+    )
     parser.add_argument("--work-dir", type=Path, metavar="DIR", help="a folder for temporary data")
     parser.add_argument("--horizon", type=int, metavar="DAYS", help="days that forecasts look ahead")
     parser.add_argument("--republish", action="store_true", help="return the daily figures of all days")

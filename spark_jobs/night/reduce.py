@@ -1,4 +1,4 @@
-"""Reduce days of the history to daily statistics, in Spark SQL.
+"""Reduce days of the history to daily statistics: from the sums that ingest stored, from rows in this process, or in Spark SQL.
 
 Every day is reduced from its own files alone, so days may be reduced in any order, together or one by one, on one machine
 or several. The statistics are the same, because they are counts, whole sums, maxima and minima.
@@ -17,7 +17,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from planner_core.simulated import FILE_PREFIX
-from spark_jobs.history.days import NAMED_LATER, day_sums, has_twins, spark_schema, standing_sql
+from spark_jobs.history.days import (
+    NAMED_LATER,
+    day_sums,
+    has_twins,
+    spark_schema,
+    standing_rows,
+    standing_sql,
+)
 from spark_jobs.history.schema import (
     ALLOCATION,
     DAY_US,
@@ -30,7 +37,7 @@ from spark_jobs.history.schema import (
 )
 from spark_jobs.history.staging import WRITTEN_AT_FAMILIES
 from spark_jobs.history.store import named
-from spark_jobs.history.summaries import JUDGED, POLICIES, STATES, NotSummable, check_sums, merged
+from spark_jobs.history.summaries import JUDGED, POLICIES, STATES, NotSummable, check_sums, daily_sums, merged
 from spark_jobs.night.measures import (
     LARGEST,
     LARGEST_WORST,
@@ -211,16 +218,43 @@ def merge_days(history: History, snapshot: Snapshot, days: Sequence[str]) -> Red
     Days with a key that was delivered twice are not in the result, nor are days with files that have no sums: their rows
     must be reduced.
     """
+    dead = snapshot.ledger.dead_commits
+    return _merged(
+        snapshot,
+        days,
+        lambda parts: day_sums(history.place, parts, (STATES, POLICIES, JUDGED), dead=dead),
+    )
+
+
+def sum_days(history: History, snapshot: Snapshot, days: Sequence[str]) -> Reduced:
+    """Read the rows of days in this process, sum them up as ingest does, and merge the sums to daily statistics.
+
+    Days with figures that cannot be summed up exactly are not in the result: Spark must reduce their rows.
+    """
+    dead = snapshot.ledger.dead_commits
+
+    def sums(parts: Sequence[Part]) -> dict[str, pa.Table] | None:
+        table = parts[0].table
+        rows = standing_rows(history.place, parts, (*COLUMNS[table], "xcf_structure"), dead=dead)
+        try:
+            return daily_sums(table, rows)
+        except NotSummable:
+            return None
+
+    return _merged(snapshot, days, sums)
+
+
+def _merged(
+    snapshot: Snapshot, days: Sequence[str], sums_of: Callable[[Sequence[Part]], dict[str, pa.Table] | None]
+) -> Reduced:
+    """Merge the sums of days to daily statistics; `sums_of` returns the sums of the files of a table's day."""
     files = files_of_days(snapshot, days)
-    dead, groups = snapshot.ledger.dead_commits, snapshot.ledger.groups
+    groups = snapshot.ledger.groups
     sums: dict[str, list[tuple[str, pa.Table]]] = {name: [] for name in (*COLUMNS, POLICIES, JUDGED)}
     merged_days = []
     for day in days:
         tables = {table: parts for (table, filed), parts in files.items() if filed == day}
-        found = {
-            table: day_sums(history.place, parts, (STATES, POLICIES, JUDGED), dead=dead)
-            for table, parts in tables.items()
-        }
+        found = {table: sums_of(parts) for table, parts in tables.items()}
         if any(one is None for one in found.values()):
             continue
         merged_days.append(day)

@@ -36,7 +36,7 @@ from spark_jobs.night.forecasts import Task, forecast_all
 from spark_jobs.night.health import health_of
 from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
 from spark_jobs.night.progress import Progress, Watch
-from spark_jobs.night.reduce import Reduced, files_of_days, merge_days, reduce_days
+from spark_jobs.night.reduce import Reduced, files_of_days, merge_days, reduce_days, sum_days
 from spark_jobs.night.statistics import HEALTH, POLICY, QUEUE, REDUCTION, SMDS, STRUCTURE
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ BATCH_STATISTICS = 1_000_000
 """The estimated number of statistics of one kind that pass through the memory of Spark's driver at once."""
 MERGED_DAYS = 31
 """The number of days whose sums are merged and stored at once."""
+IN_PROCESS_BELOW_ROWS = 5_000_000
+"""The number of rows of a day below which this process reads them itself, because starting Spark takes longer. The process
+holds the rows of one table and day in memory."""
 ATTEMPTS = 5
 """The number of attempts, because another run may replace days of this run with those of another version."""
 WORDS = {
@@ -108,10 +111,16 @@ def night(
     progress: Progress,
     republish: bool = False,
     batch_rows: int = BATCH_ROWS,
+    in_process_below: int = IN_PROCESS_BELOW_ROWS,
 ) -> NightlyResult:
     """Return the results of one nightly run."""
     reduction = bring_up_to_date(
-        history_url, make_session=make_session, work_dir=work_dir, progress=progress, batch_rows=batch_rows
+        history_url,
+        make_session=make_session,
+        work_dir=work_dir,
+        progress=progress,
+        batch_rows=batch_rows,
+        in_process_below=in_process_below,
     )
     kept = reduction.kept
     with progress.stage("collecting", "Collecting the daily figures"):
@@ -181,6 +190,7 @@ def bring_up_to_date(
     work_dir: Path,
     progress: Progress,
     batch_rows: int = BATCH_ROWS,
+    in_process_below: int = IN_PROCESS_BELOW_ROWS,
 ) -> Reduction:
     """Reduce the days whose rows have changed, and return the statistics of one version of the history."""
     daily = Daily(History(history_url).url)
@@ -222,10 +232,13 @@ def bring_up_to_date(
                     told_of=frozenset(work.told_of),
                 )
             changed = _merge(history, snapshot, daily, wanted, changed, work, progress)
-            # Starting Spark takes seconds; a nightly run that reads no rows does not need it.
+            changed = _sum(
+                history, snapshot, daily, wanted, changed, work, progress, batch_rows, in_process_below
+            )
+            # Starting Spark takes seconds; nearly all nightly runs do not need it.
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
-                    session = make_session(_rows_of(snapshot, changed))
+                    session = make_session(sum(_rows_of(snapshot, changed).values()))
                     stack.callback(session.stop)
                 work.started_spark = True
             if session is not None and changed:
@@ -244,8 +257,11 @@ def _version(history: History) -> int:
     return DeltaTable(history.url).version()
 
 
-def _rows_of(snapshot: Snapshot, days: Sequence[str]) -> int:
-    return sum(part.rows for parts in files_of_days(snapshot, days).values() for part in parts)
+def _rows_of(snapshot: Snapshot, days: Sequence[str]) -> dict[str, int]:
+    rows = dict.fromkeys(days, 0)
+    for (_, day), parts in files_of_days(snapshot, days).items():
+        rows[day] += sum(part.rows for part in parts)
+    return rows
 
 
 def _is_there(history_url: str) -> bool:
@@ -279,6 +295,38 @@ def _merge(
     return left
 
 
+def _sum(
+    history: History,
+    snapshot: Snapshot,
+    daily: Daily,
+    wanted: Mapping[str, str],
+    changed: Sequence[str],
+    work: _Work,
+    progress: Progress,
+    batch_rows: int,
+    in_process_below: int,
+) -> list[str]:
+    """Reduce the rows of days in this process; return the days that Spark must reduce."""
+    small = [day for day, rows in _rows_of(snapshot, changed).items() if rows < in_process_below]
+    left = set(changed).difference(small)
+    done = 0
+    # Larger batches would only lose more work if the run is killed.
+    for days in Batches(snapshot, small, batch_rows=min(batch_rows, FIRST_BATCH_ROWS)):
+        sentence = _sentence(days, done=done, of=len(small), total=len(wanted))
+        with progress.stage("reducing", sentence):
+            reduced = sum_days(history, snapshot, days)
+            left |= set(days).difference(reduced.rows_read)
+            if reduced.rows_read:
+                _store(daily, reduced, list(reduced.rows_read), wanted, work)
+        done += len(days)
+    return sorted(left)
+
+
+def _sentence(days: Sequence[str], *, done: int, of: int, total: int) -> str:
+    part = f", {done + 1} to {done + len(days)}" if len(days) < of else ""
+    return f"Reducing {of} of {total} days{part}"
+
+
 def _store(
     daily: Daily, reduced: Reduced, days: Sequence[str], wanted: Mapping[str, str], work: _Work
 ) -> None:
@@ -308,8 +356,7 @@ def _reduce(
     batches = Batches(snapshot, changed, batch_rows=batch_rows)
     done = 0
     for days in batches:
-        part = f", {done + 1} to {done + len(days)}" if len(days) < len(changed) else ""
-        sentence = f"Reducing {len(changed)} of {len(wanted)} days{part}"
+        sentence = _sentence(days, done=done, of=len(changed), total=len(wanted))
         with progress.stage("reducing", sentence), Watch(session, progress, sentence) as watch:
             reduced = reduce_days(
                 session,
@@ -342,9 +389,7 @@ class Batches:
         most_statistics: int = BATCH_STATISTICS,
     ) -> None:
         self._days = list(days)
-        self._rows = dict.fromkeys(days, 0)
-        for (_, day), parts in files_of_days(snapshot, days).items():
-            self._rows[day] += sum(part.rows for part in parts)
+        self._rows = _rows_of(snapshot, days)
         self._most = batch_rows
         self._room = min(batch_rows, first_rows)
         self._most_statistics = most_statistics

@@ -193,6 +193,7 @@ def test_every_health_finding_of_built_records_is_on_the_right_side_with_spark(
         make_session=lambda rows: shared,
         work_dir=tmp_path,
         progress=Progress(),
+        in_process_below=0,
     )
     assert result.spark
     check(result)

@@ -66,7 +66,8 @@ def test_job_writes_results_and_prints_their_path_last(
     facts, out = tmp_path / "facts.json", tmp_path / "result.json"
     facts.write_text(json.dumps({"horizon_days": 90}))
     code, lines = called(
-        monkeypatch, capsys, "--history", history.url, "--facts", str(facts), "--out", str(out), "--progress", "--horizon", "30"
+        monkeypatch, capsys, "--history", history.url, "--facts", str(facts), "--out", str(out), "--progress", "--horizon", "30",
+        "--in-process-below", "0",
     )  # fmt: skip
     assert code == 0
     assert lines[-1] == {"event": "result", "path": str(out)}

@@ -196,7 +196,7 @@ def spark_night(history: Path, out: Path) -> list[str]:
     facts.write_text("{}")
     return [
         sys.executable, "-m", "spark_jobs.night", "--history", str(history), "--facts", str(facts), "--out", str(out),
-        "--master", "local[1]", "--republish", "--batch-rows", "40",
+        "--master", "local[1]", "--republish", "--batch-rows", "40", "--in-process-below", "0",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from spark_jobs.history import hours, summaries
 from spark_jobs.history.days import day_sums, has_twins
 from spark_jobs.history.schema import QUEUE_USAGE, STRUCTURE_USAGE, row_schema
 from spark_jobs.history.staging import Source
-from spark_jobs.history.store import History, new_commit_id
+from spark_jobs.history.store import History, Snapshot, new_commit_id
 from spark_jobs.history.summaries import HOURS, PREFIX, SPANS, STATES, Spans, are_apart, bring_only_new_keys
 from spark_jobs.night import run
 from spark_jobs.night.daily import FOLDER
-from spark_jobs.night.reduce import Reduced, merge_days
+from spark_jobs.night.reduce import Reduced, merge_days, sum_days
 from spark_jobs.night.run import fingerprints
 from spark_jobs.night.statistics import KINDS
 from tests.spark_jobs.history.support import sha256
@@ -123,13 +124,19 @@ def test_merged_figures_are_those_of_the_rows(seed: int, tmp_path: Path) -> None
         if snapshot.of(table, day) and has_twins(history, table, day, snapshot=snapshot)
     }
     assert with_twins.isdisjoint(merged.rows_read)
+    summed = sum_days(history, snapshot, days)
+    of_all_rows = plainly.reduce_days(None, history, snapshot, days, work_dir=tmp_path)
+    if days:
+        assert contents(summed.statistics) == contents(of_all_rows.statistics)
+        assert summed.rows_read == of_all_rows.rows_read
     result = plain_night(history.url)
-    shutil.rmtree(tmp_path / "history" / FOLDER)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(run, "merge_days", lambda *_: Reduced({}, {}))
-        of_rows_alone = plain_night(history.url)
-    assert of_rows_alone["spark"] or not days
-    assert of_the_history(result) == of_the_history(of_rows_alone)
+    for below in (0, run.IN_PROCESS_BELOW_ROWS):
+        shutil.rmtree(tmp_path / "history" / FOLDER)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(run, "merge_days", lambda *_: Reduced({}, {}))
+            of_rows_alone = plain_night(history.url, in_process_below=below)
+        assert of_rows_alone["spark"] is (below == 0 and bool(days))
+        assert of_the_history(result) == of_the_history(of_rows_alone)
 
 
 def test_random_histories_have_days_of_both_kinds(tmp_path: Path) -> None:
@@ -161,7 +168,45 @@ def test_day_with_one_file_of_an_older_release_is_read(tmp_path: Path) -> None:
     day = MIDNIGHT.date().isoformat()
     parts = history.snapshot().of("structure_usage", day)
     assert day_sums(history.place, parts, (HOURS, STATES), dead=frozenset()) is None
-    assert plain_night(history.url)["spark"]
+    found = plain_night(history.url)
+    assert (found["days_reduced"], found["rows_read"], found["spark"]) == (1, 2, False)
+
+
+def test_days_with_many_rows_are_reduced_by_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with older_release():
+        history = History.open(str(tmp_path), create=True)
+        commit(history, "short.smf", {"structure_usage": [qest(MIDNIGHT + HOUR)]})
+        commit(
+            history, "long.smf", {"structure_usage": [qest(MIDNIGHT + DAY + hour * HOUR) for hour in (1, 2)]}
+        )
+    given: list[str] = []
+    by_hand = plainly.reduce_days
+
+    def reduce_days(
+        session: object,
+        history: History,
+        snapshot: Snapshot,
+        days: list[str],
+        *,
+        work_dir: Path,
+        began: Callable[[str], None],
+    ) -> Reduced:
+        given.extend(days)
+        return by_hand(session, history, snapshot, days, work_dir=work_dir, began=began)
+
+    monkeypatch.setattr(plainly, "reduce_days", reduce_days)
+    found = plain_night(history.url, in_process_below=2)
+    assert (found["days_reduced"], found["spark"], given) == (2, True, ["2026-03-03"])
+
+
+def test_days_that_cannot_be_summed_up_are_reduced_by_spark(tmp_path: Path) -> None:
+    history = History.open(str(tmp_path), create=True)
+    large = [qqst(MIDNIGHT + hour * HOUR, put_bytes=2**62, puts=1) for hour in (1, 2)]
+    commit(history, "f.smf", {"queue_usage": [*large, qqst(MIDNIGHT + DAY + HOUR)]})
+    snapshot = history.snapshot()
+    days = sorted(fingerprints(history, snapshot))
+    assert list(sum_days(history, snapshot, days).rows_read) == days[1:]
+    assert sum_days(history, snapshot, days[:1]).rows_read == {}
 
 
 def test_compacted_file_has_the_sums_of_its_rows(tmp_path: Path) -> None:

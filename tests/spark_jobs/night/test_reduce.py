@@ -257,7 +257,12 @@ def test_run_reports_the_tasks_it_waits_for(spark: SparkSession, tmp_path: Path)
         return borrowed
 
     first = night(
-        history.url, NightlyFacts(), make_session=make_session, work_dir=tmp_path, progress=progress
+        history.url,
+        NightlyFacts(),
+        make_session=make_session,
+        work_dir=tmp_path,
+        progress=progress,
+        in_process_below=0,
     )
     assert first.spark
     assert first.days_reduced == first.days_total == 4
