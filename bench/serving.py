@@ -77,15 +77,16 @@ SERVED: dict[str, Callable[[], FastAPI]] = {
 }
 
 
-def main(which: str, descriptor: int) -> None:
+def main() -> None:
     """Serve until the process ends; all servers have the same settings."""
+    which, descriptor = sys.argv[1:]
     application = SERVED[which]()
     keep_what_is_loaded()  # as `cfplan serve` does; the compared servers gain from it too
     config = uvicorn.Config(
         application, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
     )
-    uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
+    uvicorn.Server(config).run(sockets=[socket.socket(fileno=int(descriptor))])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
@@ -100,12 +101,40 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+OF_ONE_SPARK_SESSION = frozenset(
+    f"tests/spark_jobs/{name}.py"
+    for name in ("history/test_by_spark", "history/test_days", "night/test_health", "night/test_reduce")
+)
+"""Files whose tests use the fixture `spark`."""
+
+
+class Scheduling(LoadFileScheduling):
+    """Gives a file to one worker, and all files that use a Spark session to the same one.
+
+    Otherwise, each worker would start a Java virtual machine, whose first queries take seconds.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "files of one Spark session" if file in OF_ONE_SPARK_SESSION else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduling | None:
+    """Return the scheduler for --dist=loadfile."""
+    return Scheduling(config) if config.getoption("dist") == "loadfile" else None
+
+
 START_FIRST = ("browser", "spark", "long")
 """Markers of tests that take long, by themselves or with the processes that they start."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let workers begin with the files of long tests, so that no worker is busy long after the others have finished."""
+    users = {item.nodeid.partition("::")[0] for item in items if "spark" in getattr(item, "fixturenames", ())}
+    if others := sorted(users - OF_ONE_SPARK_SESSION):
+        message = f"Add {', '.join(others)} to OF_ONE_SPARK_SESSION in tests/conftest.py."
+        raise pytest.UsageError(message)
     if hasattr(config, "workerinput"):
         long_files = {item.path for item in items if any(map(item.get_closest_marker, START_FIRST))}
         items.sort(key=lambda item: item.path not in long_files)

@@ -1,21 +1,21 @@
 """Processes that a test kills again and again, each forked from one that has already imported their modules.
 
 Starting Python and importing the application takes longer than what these processes do until they are killed. The parent
-prints `ready`; then, for each line on stdin, it forks a child, prints the number of the child's process, and prints `gone`
-when it has ended.
+is forked from the process of `tests/prepared.py`, and prints `ready`. Then, for each line on stdin, it forks a child, prints
+the number of the child's process, and prints `gone` when it has ended.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from typing import IO
 
-ROOT = Path(__file__).parents[1]
+from tests.prepared import commands
+
 READY, CHILD, GONE = "ready", "child", "gone"
 
 
@@ -26,6 +26,7 @@ def say(text: str) -> None:
 
 def fork_for_each_line(run: Callable[[str], object]) -> None:
     """Run a function in a child for each line on stdin."""
+    os.setsid()
     say(READY)
     for line in sys.stdin:
         child = os.fork()
@@ -40,11 +41,9 @@ def fork_for_each_line(run: Callable[[str], object]) -> None:
 class Parent:
     """The parent of such processes."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, requests: IO[str], answers: IO[str]) -> None:
         """Wait until the parent has imported its modules."""
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._requests, self._answers = process.stdin, process.stdout
+        self._requests, self._answers = requests, answers
         assert self.read() == [READY]
 
     def read(self) -> list[str]:
@@ -68,19 +67,16 @@ class Parent:
 
 @contextmanager
 def parent_of(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Parent]:
-    """Run a module that calls `fork_for_each_line`; at the end, kill it and its child."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        bufsize=1,
-        start_new_session=True,
-    )
-    with process:
+    """Run `main` of a module, which calls `fork_for_each_line`; at the end, kill it and its child."""
+    (theirs, requests), (answers, their_answers) = os.pipe(), os.pipe()
+    with open(requests, "w") as asking, open(answers) as answering:  # noqa: PTH123 - no paths
+        files = (theirs, their_answers, 2)
+        process = commands().start_with(files, module, *arguments, environment=environment or os.environ)
+        os.close(theirs)
+        os.close(their_answers)
         try:
-            yield Parent(process)
+            yield Parent(asking, answering)
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

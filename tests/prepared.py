@@ -59,8 +59,8 @@ os._exit(code if code >= 0 else 128 - code)
 class Started:
     """A command that was started, with the methods of `subprocess.Popen` that tests need."""
 
-    def __init__(self, link: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
-        self._link, self._out, self._err = link, out, err
+    def __init__(self, link: socket.socket, *files: IO[bytes]) -> None:
+        self._link, self._files = link, files
         self.pid = int.from_bytes(link.recv(PID_BYTES), "big")
         self.returncode: int | None = None
 
@@ -69,6 +69,10 @@ class Started:
         if self.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill the process."""
@@ -81,8 +85,17 @@ class Started:
             return self._ended(socket.MSG_DONTWAIT)
         return None
 
-    def wait(self) -> int:
-        """Wait for the end, and return the exit code; a negative one is the signal that ended the process."""
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, and return the exit code; a negative one is the signal that ended the process.
+
+        Raises:
+            subprocess.TimeoutExpired: It has not ended after `timeout` seconds.
+        """
+        if self.returncode is None and timeout is not None:
+            told = select.poll()
+            told.register(self._link, select.POLLIN)
+            if not told.poll(timeout * 1000):
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
         return self._ended(0)
 
     def _ended(self, flags: int) -> int:
@@ -90,20 +103,21 @@ class Started:
             told = self._link.recv(CODE_BYTES, flags)
             assert told, "the prepared process has ended"
             self.returncode = int.from_bytes(told, "big", signed=True)
+            self._link.close()
         return self.returncode
 
     def texts(self) -> tuple[str, str]:
         """Return what the process has written to its standard output and standard error."""
-        return _text(self._out), _text(self._err)
+        out, err = map(_text, self._files)
+        return out, err
 
     def __enter__(self) -> Started:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.wait()
-        self._link.close()
-        self._out.close()
-        self._err.close()
+        for each in self._files:
+            each.close()
 
 
 def _text(file: IO[bytes]) -> str:
@@ -121,15 +135,26 @@ class Prepared:
         self, module: str, *arguments: str, environment: Mapping[str, str], cwd: Path = ROOT
     ) -> Started:
         """Start `main` of a module without input."""
-        asked = marshal.dumps(([module, *arguments], str(cwd), dict(environment)))
-        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        link.connect(str(self.folder / "s"))
         out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - Started closes them
         with Path(os.devnull).open("rb") as nothing:
-            files = [nothing.fileno(), out.fileno(), err.fileno()]
-            socket.send_fds(link, [len(asked).to_bytes(HEAD_BYTES, "big")], files)
-            link.sendall(asked)
-        return Started(link, out, err)
+            files = (nothing.fileno(), out.fileno(), err.fileno())
+            return Started(self._ask([module, *arguments], environment, cwd, files), out, err)
+
+    def start_with(
+        self, files: tuple[int, int, int], module: str, *arguments: str, environment: Mapping[str, str]
+    ) -> Started:
+        """Start `main` of a module with these open files as its standard input, output and error."""
+        return Started(self._ask([module, *arguments], environment, ROOT, files))
+
+    def _ask(
+        self, words: list[str], environment: Mapping[str, str], cwd: Path, files: tuple[int, int, int]
+    ) -> socket.socket:
+        asked = marshal.dumps((words, str(cwd), dict(environment)))
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        link.connect(str(self.folder / "s"))
+        socket.send_fds(link, [len(asked).to_bytes(HEAD_BYTES, "big")], files)
+        link.sendall(asked)
+        return link
 
     def run(
         self, module: str, *arguments: str, environment: Mapping[str, str]

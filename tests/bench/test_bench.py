@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from bench.pages import PAGES, SCRAPED_PAGES, SITE_PAGES
 from bench.plans import largest
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
+from tests.prepared import Started, commands
 
 pytestmark = pytest.mark.long
 
@@ -28,35 +32,33 @@ PATIENCE_S = 600
 """Time for a benchmark on a busy machine."""
 
 
-def test_benchmarks_print_both_figures_of_each_ratio() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "bench",
-        "--only",
-        "service",
-        "--only",
-        "core",
-        "--only",
-        "stored",
-        "--rounds",
-        "1",
-        "--requests",
-        "8",
-        "--structures",
-        "2",
-        "--queues",
-        "3",
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stderr
+@pytest.fixture
+def forked_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the compared servers, instead of importing the application in each."""
+
+    def start(command: Sequence[str], *, pass_fds: Sequence[int], env: Mapping[str, str]) -> Started:
+        (descriptor,) = pass_fds
+        *python, which, number = command
+        assert (python, number) == ([sys.executable, "-m", "bench.serving"], str(descriptor))
+        return commands().start_with((descriptor, 1, 2), "bench.serving", which, "0", environment=env)
+
+    names = SimpleNamespace(Popen=start, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr("bench.service.subprocess", names)
+
+
+def test_benchmarks_print_both_figures_of_each_ratio(
+    forked_servers: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = ("--only", "service", "--only", "core", "--only", "stored")
+    main([*parts, "--rounds", "1", "--requests", "8", "--structures", "2", "--queues", "3"])
+    printed = capsys.readouterr().out
     for name in ("planner", "bare-def", "bare-async", "validate the parsed document", "evaluate it"):
-        assert re.search(rf"^{name} +[\d.]+", done.stdout, re.MULTILINE), done.stdout
+        assert re.search(rf"^{name} +[\d.]+", printed, re.MULTILINE), printed
     for aim in ("read it: strict JSON and validation", "evaluate it"):
-        assert re.search(rf"^{aim}( +[\d.]+){{4}}$", done.stdout, re.MULTILINE), done.stdout
-    assert re.search(r"^aim( +[\d.]+){2}\nratio to aim( +[\d.]+){2}$", done.stdout, re.MULTILINE), done.stdout
-    assert len(re.findall(r"^aim for bare-def +[\d.]+\nof aim +[\d.]+$", done.stdout, re.MULTILINE)) == 2
-    assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
+        assert re.search(rf"^{aim}( +[\d.]+){{4}}$", printed, re.MULTILINE), printed
+    assert re.search(r"^aim( +[\d.]+){2}\nratio to aim( +[\d.]+){2}$", printed, re.MULTILINE), printed
+    assert len(re.findall(r"^aim for bare-def +[\d.]+\nof aim +[\d.]+$", printed, re.MULTILINE)) == 2
+    assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", printed, re.MULTILINE)) == 2
 
 
 def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
@@ -74,7 +76,7 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
 
 
 def test_load_of_many_users_is_compared_with_two_users(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    forked_servers: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("bench.load._pages", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
     monkeypatch.setattr("bench.load.STRUCTURES", 1)
@@ -186,9 +188,8 @@ OF_A_SAVED_PLAN = re.compile(
 def test_every_route_about_a_plan_is_measured_with_the_largest_plan() -> None:
     # In its own process, because it exempts all loaded modules from garbage collection.
     # There is no warm-up for a plan of this size, whose requests would be the same.
-    size = ["--structures", str(SMALL_STRUCTURES), "--queues", str(SMALL_QUEUES)]
-    command = [sys.executable, "-m", "bench", "--only", "largest", *size]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    size = ("--structures", str(SMALL_STRUCTURES), "--queues", str(SMALL_QUEUES))
+    done = commands().run("bench.__main__", "--only", "largest", *size, environment=os.environ)
     assert done.returncode == 0, done.stderr
     lines = re.findall(r"^ +[\d.]+ +(?:[\d.]+ +)?[\d.]+  (.+)$", done.stdout, re.MULTILINE)
     assert [line for line in lines if "refused" in line] == []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from tests.docs.pages import ROOT
-from tests.packaging.test_dangerous_functions import imports, name_of, trees
+from tests.packaging.test_dangerous_functions import name_of, trees
 
 TEXT = (ROOT / "docs" / "operations" / "security-inventory.md").read_text(encoding="utf-8")
 
@@ -21,12 +20,12 @@ def test_inventory_names_every_use_of_cryptography() -> None:
     hashes = {
         name.removeprefix("hashlib.")
         for _, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and (name := name_of(node)).startswith("hashlib.")
+        for node in tree.attributes
+        if (name := name_of(node)).startswith("hashlib.")
     }
     assert hashes == set(re.findall(r"`(sha\d+|blake2b|md5)`", part("Cryptography")))
     libraries = {"argon2", "authlib", "joserfc", "cryptography", "nacl", "Crypto", "hmac", "bcrypt", "ssl"}
-    users = {path for path, tree in trees() if imports(tree) & libraries}
+    users = {path for path, tree in trees() if tree.imports & libraries}
     named = re.findall(r"`(app/[\w/.]+)`", part("Cryptography"))
     assert {path for path in users if not any(path.startswith(name) for name in named)} == set()
 
@@ -38,7 +37,7 @@ def test_inventory_names_files_that_exist() -> None:
 
 def test_inventory_names_every_module_that_connects() -> None:
     clients = {"httpx", "authlib", "urllib.request", "http.client", "psycopg", "deltalake", "pyspark"}
-    used = {client for _, tree in trees() for client in imports(tree) & clients}
+    used = {client for _, tree in trees() for client in tree.imports & clients}
     # PostgreSQL's driver is imported by SQLAlchemy.
     rows = {
         "httpx": "OpenID provider", "authlib": "OpenID provider", "psycopg": "PostgreSQL", "deltalake": "object store",

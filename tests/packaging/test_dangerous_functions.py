@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -35,11 +37,31 @@ PREDICTABLE = frozenset({"spark_jobs/history/store.py", "spark_jobs/night/daily.
 """Modules that use `random`, whose numbers can be predicted: for pauses between attempts and for samples."""
 
 
+class Tree(NamedTuple):
+    """The syntax of a module: its nodes of the kinds that the tests look at."""
+
+    calls: Sequence[ast.Call]
+    attributes: Sequence[ast.Attribute]
+    f_strings: Sequence[ast.JoinedStr]
+    imports: AbstractSet[str]
+    """The imported modules, with all their parents."""
+
+
 @cache
-def trees() -> list[tuple[str, ast.Module]]:
+def trees() -> list[tuple[str, Tree]]:
     return [
-        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in MODULES
+        (path.relative_to(ROOT).as_posix(), tree_of(path.read_text(encoding="utf-8"))) for path in MODULES
     ]
+
+
+def tree_of(source: str) -> Tree:
+    nodes = list(ast.walk(ast.parse(source)))
+    return Tree(
+        [node for node in nodes if isinstance(node, ast.Call)],
+        [node for node in nodes if isinstance(node, ast.Attribute)],
+        [node for node in nodes if isinstance(node, ast.JoinedStr)],
+        frozenset(imports(nodes)),
+    )
 
 
 def name_of(node: ast.expr) -> str:
@@ -52,14 +74,9 @@ def name_of(node: ast.expr) -> str:
     return ""
 
 
-def calls(tree: ast.Module) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-
-
-def imports(tree: ast.Module) -> set[str]:
-    """Return the imported modules, with all their parents."""
+def imports(nodes: Iterable[ast.AST]) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
@@ -69,19 +86,19 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
-def program_texts(tree: ast.Module) -> set[str]:
-    return {name_of(call.func) for call in calls(tree)} & CALLS
+def program_texts(tree: Tree) -> set[str]:
+    return {name_of(call.func) for call in tree.calls} & CALLS
 
 
-def uses_a_shell(tree: ast.Module) -> bool:
+def uses_a_shell(tree: Tree) -> bool:
     return any(
         keyword.arg == "shell"
         and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
-        for call in calls(tree)
+        for call in tree.calls
         for keyword in call.keywords
     ) or any(
         name_of(call.func) in {"subprocess.getoutput", "asyncio.create_subprocess_shell"}
-        for call in calls(tree)
+        for call in tree.calls
     )
 
 
@@ -95,11 +112,11 @@ def test_no_process_is_started_by_a_shell() -> None:
 
 
 def test_no_format_creates_objects_or_resolves_entities() -> None:
-    found = {path: found for path, tree in trees() if (found := imports(tree) & DESERIALIZERS)}
+    found = {path: found for path, tree in trees() if (found := tree.imports & DESERIALIZERS)}
     assert found == {path: {"xml"} for path in WRITES_XML}
     for path, tree in trees():
         if path in WRITES_XML:
-            names = {name for name in imports(tree) if name.startswith("xml.etree.ElementTree.")}
+            names = {name for name in tree.imports if name.startswith("xml.etree.ElementTree.")}
             assert names == {f"xml.etree.ElementTree.{name}" for name in WRITES_XML[path]}
 
 
@@ -113,16 +130,13 @@ def test_yaml_is_read_by_the_safe_loader_only() -> None:
         "yaml.Loader",
     }
     used = {
-        (path, name_of(node))
-        for path, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and name_of(node) in unsafe
+        (path, name_of(node)) for path, tree in trees() for node in tree.attributes if name_of(node) in unsafe
     }
     assert used == set()
 
 
 def test_only_sign_in_connections_and_notices_reach_other_services() -> None:
-    assert {path for path, tree in trees() if imports(tree) & CLIENTS} <= MAY_CONNECT
+    assert {path for path, tree in trees() if tree.imports & CLIENTS} <= MAY_CONNECT
 
 
 def test_no_request_to_another_service_follows_redirects() -> None:
@@ -130,13 +144,13 @@ def test_no_request_to_another_service_follows_redirects() -> None:
     following = {
         path
         for path, tree in trees()
-        for call in calls(tree)
+        for call in tree.calls
         for keyword in call.keywords
         if keyword.arg in {"follow_redirects", "allow_redirects"}
         and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
     }
     assert following == set()
-    assert {client for _, tree in trees() for client in imports(tree) & CLIENTS} <= {
+    assert {client for _, tree in trees() for client in tree.imports & CLIENTS} <= {
         "httpx",
         "authlib",
         "smtplib",
@@ -147,16 +161,13 @@ def test_no_weak_hash_is_used() -> None:
     used = {
         path: found
         for path, tree in trees()
-        if (
-            found := {name_of(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            & WEAK_HASHES
-        )
+        if (found := {name_of(node) for node in tree.attributes} & WEAK_HASHES)
     }
     assert used == {}
 
 
 def test_predictable_random_numbers_are_used_for_pauses_and_samples_only() -> None:
-    assert {path for path, tree in trees() if "random" in imports(tree)} == PREDICTABLE
+    assert {path for path, tree in trees() if "random" in tree.imports} == PREDICTABLE
 
 
 def test_only_backup_and_restore_build_texts_of_sql() -> None:
@@ -165,8 +176,8 @@ def test_only_backup_and_restore_build_texts_of_sql() -> None:
     for path, tree in trees():
         if path.startswith(("spark_jobs/", "migrations/")):  # Spark's own tables, and constants
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+        for node in tree.f_strings:
+            if node.values and isinstance(node.values[0], ast.Constant):
                 text = str(node.values[0].value)
                 if built.match(text) and re.search(r"\b(FROM|INTO|SET|WHERE)\b", text):
                     found.add(path)
@@ -182,10 +193,10 @@ def test_only_backup_and_restore_build_texts_of_sql() -> None:
     ],
 )
 def test_running_a_text_is_detected(source: str, is_found: bool) -> None:
-    assert bool(program_texts(ast.parse(source))) == is_found
+    assert bool(program_texts(tree_of(source))) == is_found
 
 
 def test_shell_and_imports_are_detected() -> None:
-    assert uses_a_shell(ast.parse("subprocess.run(command, shell=True)"))
-    assert not uses_a_shell(ast.parse("subprocess.run(command, shell=False)"))
-    assert {"xml", "xml.etree"} <= imports(ast.parse("from xml.etree import ElementTree"))
+    assert uses_a_shell(tree_of("subprocess.run(command, shell=True)"))
+    assert not uses_a_shell(tree_of("subprocess.run(command, shell=False)"))
+    assert {"xml", "xml.etree"} <= tree_of("from xml.etree import ElementTree").imports

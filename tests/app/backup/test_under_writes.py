@@ -6,14 +6,12 @@ import hashlib
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import pytest
@@ -25,12 +23,16 @@ from app.sizing.examples import sq03
 from app.uploads import files
 from tests.app.backup.support import Place, back_up, place_at, restore_into
 from tests.app.uploads.support import READER, READS, wait_until
+from tests.forked_keepers import VARIABLE
 from tests.prepared import commands
 
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[3]
+WRITER = "tests.app.backup.writing_history"
 BACKUPS = 3
+PAUSE_S = 0.1
+"""Seconds between the writes of a script. Without them, the scripts mostly slow the backups down."""
 PATIENCE_S = 300.0
 """The service and its jobs start in processes of their own, which takes a minute on a busy machine."""
 
@@ -49,8 +51,9 @@ def service(place: Place) -> Iterator[str]:
     """Run the service in processes of its own, with the stand-in for its readers."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    words = ("app.cli", "serve", "--port", str(port), "--workers", "1")
-    with commands().start(*words, environment=environment(place)) as process:
+    words = ("tests.forked_keepers", "serve", "--port", str(port), "--workers", "1")
+    variables = environment(place) | {VARIABLE: str(commands().folder)}
+    with commands().start(*words, environment=variables) as process:
         try:
             wait_until(lambda: process.poll() is not None or answers(port), patience_s=PATIENCE_S)
             yield f"http://127.0.0.1:{port}"
@@ -92,6 +95,7 @@ class Writer(threading.Thread):
                 content = f"{READS}{self.plan} {self.version}\n".encode()
                 if client.post(f"/api/v1/uploads?name={self.plan}.smf", content=content).status_code == 201:
                     self.uploads.append(hashlib.sha256(content).hexdigest())
+                self._is_stopped.wait(PAUSE_S)
 
     def stop(self) -> None:
         self._is_stopped.set()
@@ -142,22 +146,30 @@ def check_complete(place: Place, plans: Mapping[str, int], uploads: set[str]) ->
         assert hashlib.sha256(files.path_of(place.data, digest).read_bytes()).hexdigest() == digest
 
 
-def test_history_in_a_backup_has_all_that_the_database_knows(place: Place, tmp_path: Path) -> None:
-    history = place.data / "history"
+@contextmanager
+def writing(place: Place, history: Path) -> Iterator[IO[str]]:
+    """Let a process write to a history and then to the database, until the end of the block; yield its output."""
     url = database_of(place.settings).url.render_as_string(hide_password=False)
-    command = [sys.executable, "-m", "tests.app.backup.writing_history", str(history), url]
-    place.data.mkdir(exist_ok=True)
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment(place)
-    ) as process:
-        assert process.stdout is not None
+    (told, theirs), variables = os.pipe(), environment(place)
+    with open(told) as lines, Path(os.devnull).open("rb") as nothing:  # noqa: PTH123 - no path
+        files = (nothing.fileno(), theirs, 2)
+        arguments = (str(history), url)
+        process = commands().start_with(files, WRITER, *arguments, environment=variables)
+        os.close(theirs)
         try:
-            for number in range(6):
-                for _ in range(9):
-                    assert process.stdout.readline()
-                back_up(place, tmp_path / f"{number}.tar.gz")
+            yield lines
         finally:
             process.kill()
+            process.wait()
+
+
+def test_history_in_a_backup_has_all_that_the_database_knows(place: Place, tmp_path: Path) -> None:
+    place.data.mkdir(exist_ok=True)
+    with writing(place, place.data / "history") as lines:
+        for number in range(6):
+            for _ in range(9):
+                assert lines.readline()
+            back_up(place, tmp_path / f"{number}.tar.gz")
     versions = []
     for number in range(6):
         restored = place_at(tmp_path / f"restored{number}")

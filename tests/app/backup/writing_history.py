@@ -18,8 +18,9 @@ from app.database.engine import Database
 JOIN_EVERY, DROP_EVERY = 7, 11
 
 
-def main(history: str, url: str) -> None:
+def main() -> None:
     """Write until killed."""
+    history, url = sys.argv[1:]
     database = Database(make_url(url))
     for number in count(1):
         rows = pa.table({"number": pa.array([number], pa.int64())})
@@ -37,7 +38,3 @@ def main(history: str, url: str) -> None:
             )  # fmt: skip
         sys.stdout.write(f"{number}\n")
         sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Save versions of a plan as fast as possible, until the process is killed: `python -m tests.app.plans.saver URL`.
+"""Save versions of a plan as fast as possible, until the process is killed. The argument is the URL of the database.
 
 Prints `saved N` after each commit.
 """
@@ -27,6 +27,6 @@ def save_for_ever(_: str) -> None:
         say(f"saved {saved.version.number}")
 
 
-if __name__ == "__main__":
+def main() -> None:
     plan_answer(evaluate(plan()), explain=True)  # loads tables that each child would load again
     fork_for_each_line(save_for_ever)

@@ -1,4 +1,4 @@
-"""Serve the application with more routes, whose work does not end: `python -m tests.app.serving.service`.
+"""Serve the application with more routes, whose work does not end.
 
 Each line on stdin is a JSON object: the `arguments` of `cfplan serve`, the `environment`, and the file for `messages`.
 """
@@ -23,8 +23,8 @@ from sqlalchemy import text
 from starlette.responses import Response, StreamingResponse
 
 import app.main
+from app import cli
 from app.accounts import rights
-from app.cli import main
 from app.database.engine import DatabaseUnusable
 from app.database.session import SessionDep
 from app.serving import worker
@@ -166,8 +166,8 @@ def _serve(line: str) -> None:
     rights.RIGHTS = {**rights.RIGHTS, **own}  # type: ignore[misc]
     original = app.main._routers
     app.main._routers = lambda: [router, *original()]
-    os._exit(main(["serve", *asked["arguments"]]))
+    os._exit(cli.main(["serve", *asked["arguments"]]))
 
 
-if __name__ == "__main__":
+def main() -> None:
     fork_for_each_line(_serve)

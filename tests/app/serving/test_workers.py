@@ -17,7 +17,8 @@ import pytest
 from app.sizing.examples import sq03
 from tests.app.serving.support import PATIENCE_S, Service, free_port, is_alive, serving, wait_until
 from tests.app.uploads.support import READER
-from tests.forked_on_request import ROOT, Parent
+from tests.forked_on_request import Parent
+from tests.prepared import ROOT
 
 pytestmark = pytest.mark.long
 

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.uploads.support import READER
+from tests.forked_keepers import forked_keepers
+
+__all__ = ["forked_keepers"]
 
 ROOT = Path(__file__).parents[3]
 """The processes must import this source tree, not another one that is installed."""

@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ import pytest
 from sqlalchemy import URL, text
 
 from app.database.engine import Database
-from app.jobs import processes
 from app.jobs.models import JobState
 from app.paging import PageRequest
 from app.settings import Settings
@@ -33,11 +31,14 @@ from tests.app.uploads.support import (
     whole_files,
 )
 from tests.forked_on_request import Parent, parent_of
+from tests.prepared import commands
 
 pytestmark = pytest.mark.long
 
 MOMENTS = random.Random(20261121)
 LONGEST_S = 0.15
+LONGEST_RUN_S = 0.8
+"""About the time of a keeper for its run, which has pauses of 0.4 s, on a quiet machine."""
 PIECE = os.urandom(2**16)
 
 
@@ -132,8 +133,8 @@ def kill_keepers(database: Database, settings: Settings, kills: int) -> None:
             keep(database, settings.data_dir, f"{lines}days {DAY} 2026-11-{number % 20 + 1:02}\n# {number}")
         )
         environment = {**os.environ, **settings.as_environment()}
-        with subprocess.Popen(processes.keeper_command(job_id), env=environment) as process:
-            time.sleep(MOMENTS.uniform(0.2, 1.6))
+        with commands().start("app.keeper", str(job_id), environment=environment) as process:
+            time.sleep(MOMENTS.uniform(0, LONGEST_RUN_S))
             process.kill()
         state = job(database, job_id).state
         assert state in {JobState.QUEUED, JobState.RUNNING, JobState.DONE}

@@ -215,7 +215,7 @@ def test_upload_from_a_page_of_another_site_is_refused(app: FastAPI, tmp_path: P
 
 
 @pytest.fixture
-def served(url: URL, tmp_path: Path, database: Database) -> Iterator[str]:
+def served(url: URL, tmp_path: Path, database: Database, forked_keepers: None) -> Iterator[str]:
     """Run a service with its jobs."""
     assert database.revision()
     with serving.served(app_for(url, tmp_path)) as address:

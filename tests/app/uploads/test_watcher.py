@@ -21,6 +21,8 @@ from app.jobs.watcher import MOST_FALSE_STARTS, Watcher
 from app.settings import Settings
 from app.uploads.service import clean_up
 from tests.app.uploads.support import READS, job, job_id_of, keep, settings_for, times_read, wait_until
+from tests.forked_keepers import keepers_are_forked
+from tests.prepared import commands
 
 pytestmark = pytest.mark.long
 
@@ -40,6 +42,7 @@ def watching(database: Database, settings: Settings) -> Iterator[Watcher]:
         child.wait()
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_waiting_runs_start_in_order_up_to_the_limit(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
@@ -51,6 +54,7 @@ def test_waiting_runs_start_in_order_up_to_the_limit(
     wait_until(lambda: job(database, ids[1]).state == JobState.DONE)
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_starting_service_reads_waiting_uploads(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
     made = Watcher(database, settings, clean_up=clean_up)
@@ -92,11 +96,13 @@ def test_killed_keeper_is_replaced(database: Database, settings: Settings, watch
     watching.look()
     wait_until(lambda: job(database, job_id).stage == "decoding")
     os.kill(watching._children[job_id].pid, signal.SIGKILL)
-    wait_until(lambda: bool(watching.look()))  # at once, not only when the heartbeat is stale
+    with keepers_are_forked(commands()):  # only the first one must be a child of this process
+        wait_until(lambda: bool(watching.look()))  # at once, not only when the heartbeat is stale
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
     assert job(database, job_id).attempts == 2
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_vanished_keeper_of_an_earlier_service_is_detected(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
@@ -108,6 +114,7 @@ def test_vanished_keeper_of_an_earlier_service_is_detected(
     wait_until(lambda: job(database, job_id).state == JobState.DONE)
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_hanging_keeper_is_replaced(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +154,7 @@ def is_process(pid: int) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_runs_wait_until_missing_packages_are_installed(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +196,7 @@ def test_run_that_never_starts_is_abandoned_with_a_message(
     assert times_read(settings) == 0
 
 
+@pytest.mark.usefixtures("forked_keepers")
 def test_old_files_are_removed_when_the_service_starts(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
     part = settings.data_dir / "uploads" / "incoming" / "left.part"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from spark_jobs import ingest
 from spark_jobs.history.store import History
 from spark_jobs.smf.decode import index_dump
 from spark_jobs.smf.encode import Framing
+from tests.spark_jobs.cluster.standalone import QUICK_JAVA
 from tests.spark_jobs.history import dumps
 from tests.spark_jobs.history.by_data_source import bring_in
 from tests.spark_jobs.history.dumps import GROUPS
@@ -30,8 +32,9 @@ def by_spark(history: Path, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "spark_jobs.ingest", "--history", str(history), *arguments]
     command += ["--in-process-below", "0", "--split-bytes", str(SPLIT_BYTES), "--master", "local[2]"]
     done = subprocess.run(
-        [*command, "--progress"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+        [*command, "--progress"], cwd=ROOT, env=os.environ | QUICK_JAVA,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     decoding = [line for line in lines if line.get("stage") == "decoding"]

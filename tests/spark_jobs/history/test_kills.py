@@ -53,8 +53,8 @@ class HistoryCase:
 def night(tmp_path_factory: pytest.TempPathFactory) -> HistoryCase:
     folder = tmp_path_factory.mktemp("night")
     base, dump = folder / "base", folder / "second.smf"
-    dumps.write(folder / "first.smf", range(20))
-    dumps.write(dump, range(12, 70))  # into the next day
+    dumps.write(folder / "first.smf", range(36, 44))
+    dumps.write(dump, range(40, 54))  # into the next day
     assert ingest.main(["--history", str(base), str(folder / "first.smf"), *GROUPS]) == 0
     whole = folder / "whole"
     shutil.copytree(base, whole)
@@ -170,7 +170,7 @@ def test_concurrent_ingests_give_the_history_of_one(night: HistoryCase, tmp_path
 def test_killed_ingest_does_not_disturb_a_concurrent_one(night: HistoryCase, tmp_path: Path) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
-    other = dumps.write(tmp_path / "other.smf", range(30, 70))
+    other = dumps.write(tmp_path / "other.smf", range(46, 54))
     with (
         started("--die", "9", *night.arguments(history)) as killed,
         started("--history", str(history), str(other), *GROUPS) as goes_on,
