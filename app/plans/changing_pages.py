@@ -33,12 +33,13 @@ from app.plans.result_pages import result_page
 from app.plans.result_view import findings_of
 from app.plans.stored import DeletedPlan, StoredVersion
 from app.texts.documents import read_text
+from app.texts.places import in_the_text
 from app.web.body import BodyDep
 from app.web.field_values import digits_in
 from app.web.rendering import Page, render, root_path
 from app.web.router import Router
 from app.web.security.body import accept_document
-from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
 
 router = Router(include_in_schema=False)
 
@@ -65,6 +66,8 @@ class ImportOutcome:
     name: str
     words: str
     is_saved: bool
+    problems: tuple[FieldProblem, ...] = ()
+    """Errors of the document by line and key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +119,19 @@ def _import(database: Database, file: UploadFile) -> ImportOutcome:
     try:
         # Checked before the calculation, which takes seconds for large plans.
         service.check_name(name)
-        computed = compute(read_text(file.file.read()), curves_in(database))
+        text = file.file.read()
+        computed = compute(read_text(text), curves_in(database))
         with database.session(writes=True) as session:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
     except Conflict:
         words = f"A plan called {name} already exists. Rename the file or the plan."
         return ImportOutcome(filename, "", words, is_saved=False)
-    except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
+    except DocumentInvalid as error:
+        problems = in_the_text(error.problems, text.decode(errors="replace"))
+        return ImportOutcome(
+            filename, "", "Not imported. Fix these errors:", is_saved=False, problems=problems
+        )
+    except (PlanNameInvalid, PlanRefused) as error:
         return ImportOutcome(filename, "", str(error), is_saved=False)
     return ImportOutcome(filename, name, "Imported.", is_saved=True)
 

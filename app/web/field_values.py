@@ -115,7 +115,10 @@ def _names(text: str) -> object:
 
 def _managers(text: str) -> object:
     number = _whole(text)
-    return number if isinstance(number, int) else _names(text)
+    if isinstance(number, int):
+        return number
+    # The core reports that the number may have a separator; as a name, it would have the error of names.
+    return text if ambiguity(text, is_whole=True) else _names(text)
 
 
 def _bytes(text: str) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import get_args
 
@@ -17,6 +17,7 @@ _MOST_SUGGESTIONS = 50
 _LONGEST_SUGGESTED = 40
 """The maximum length of unknown keys that are compared with the known ones, because comparing is slow."""
 _NOTHING = object()
+_MUST = "must be "
 
 _SENTENCES = {
     "missing": "is required",
@@ -50,6 +51,7 @@ def field_problems(
     """
     known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
+    ambiguous: dict[str, str] = {}
     suggestions = 0
     errors = [
         (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
@@ -60,8 +62,11 @@ def field_problems(
         # The error is inside the value, so the value was not meant to be of the other type.
         if _is_other_branch(item["type"]) and pointer in around:
             continue
+        # This error is enough: a number was meant, so no other type is suggested.
+        if separator := _of_separator(item):
+            ambiguous[pointer] = separator
         message = (
-            _of_separator(item)
+            separator
             or known.get(item["type"])
             or _of_length(item)
             or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
@@ -73,7 +78,20 @@ def field_problems(
         if message not in messages:
             messages.append(message)
     return first_problems(
-        FieldProblem(pointer, ", or ".join(messages)) for pointer, messages in by_field.items()
+        FieldProblem(pointer, ambiguous.get(pointer) or _alternatives(messages))
+        for pointer, messages in by_field.items()
+    )
+
+
+def _alternatives(messages: Sequence[str]) -> str:
+    """Return the errors of all types that a field can have in one sentence: `must be a whole number, or a list`.
+
+    >>> _alternatives(["must be a whole number", "must be a list"])
+    'must be a whole number, or a list'
+    """
+    first, *others = messages
+    return ", or ".join(
+        (first, *(each.removeprefix(_MUST) if first.startswith(_MUST) else each for each in others))
     )
 
 

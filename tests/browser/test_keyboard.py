@@ -404,7 +404,9 @@ def simulate_timeline(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("queues: []")
     press(page, "button", "Simulate")
-    expect(page.get_by_role("alert")).to_contain_text("/queue_managers is required")
+    expect(page.get_by_role("alert")).to_contain_text("queue_managers: is required")
+    expect(page.locator("#problems > p")).to_be_focused()
+    expect(page.locator("#problems")).to_be_in_viewport()
 
 
 def read_events(page: Page) -> None:

@@ -471,7 +471,7 @@ _IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     ),
     (re.compile(r"should be greater than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or more"),
     (re.compile(r"should be less than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or less"),
-    (re.compile(r", or must be a list"), ", or names"),
+    (re.compile(r", or (must be )?a list"), ", or names"),
     (
         re.compile(r"should be ('[A-Z].*)", re.IGNORECASE),
         lambda found: f"must be {found[1]}".replace("'", ""),

@@ -100,6 +100,9 @@ def test_empty_field_of_the_sign_in_form_is_named_and_is_no_attempt(
     assert answer.status == 422
     assert re.findall(r'class="wrong" id="(?:name|password)-error">([^<]*)<', answer.text) == messages
     assert answer.text.count('aria-invalid="true"') == len(messages)
+    # The first wrong field has the focus.
+    focused = re.findall(r'<input[^>]* id="(\w+)"[^>]* autofocus', answer.text)
+    assert focused == ["password" if messages == ["Enter your password."] else "name"]
     assert WRONG not in answer.text
     with site.state.database.session(writes=False) as session:
         assert not session.scalars(select(SignInAttempts)).all()

@@ -86,6 +86,12 @@ def test_timeline_with_errors_is_redisplayed_with_its_errors(app: FastAPI) -> No
     assert "queue_managers: is required" in found.one(id="problems").text
     assert "<script>" in found.one("textarea").text
     assert found.one(id="problems")["role"] == "alert"
+    # The form leads to the answer: with errors, that is their list.
+    assert [each.tag for each in found.all(id="answer")] == ["p"]
+    assert (
+        found.one(id="problems").one(id="answer").text
+        == "The timeline cannot be simulated. Fix these errors:"
+    )
     assert page(sent(app, "x" * (LARGEST_FILE_BYTES + 1)), 422)
 
 

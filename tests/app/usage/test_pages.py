@@ -79,6 +79,12 @@ def test_limit_from_an_earlier_hour_is_shown_with_its_age(changing: FastAPI) -> 
     assert "2 days before the last hour measured" in shown
 
 
+def test_cards_of_hours_have_the_time_zone_and_a_line_for_the_records(measured: FastAPI) -> None:
+    hours = page(measured, STRUCTURE).one("table", class_="in-threes").one("tbody").all("tr")
+    assert {row.one("th")["data-unit"] for row in hours} == {"UTC"}
+    assert {"words" in row.all("td")[-1].classes for row in hours} == {True}
+
+
 def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
     rows = table(page(changing, "/usage"), "measured structures")

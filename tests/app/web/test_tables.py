@@ -222,7 +222,7 @@ def test_file_has_the_exact_values_of_its_columns() -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="measured-pools.csv"'
     assert list(csv.reader(io.StringIO(bytes(answer.body).decode()))) == [
         ["name", "urgency", "used", "queues", "last_full", "total"],
-        ["'=1+1", "Full now", "66.667", "7", "2026-11-24T12:00:00Z", "14"],
+        ["'=1+1", "Full now", "66.6670", "7", "2026-11-24T12:00:00Z", "14"],
         ["B", "", "", "0", "", "0"],
     ]
 

@@ -385,6 +385,7 @@ def test_size_without_unit_whose_point_may_separate_thousands_is_refused(field: 
     [
         ("structures/0/queues/0/max_message_length", "4.000", "write 4000."),
         ("structures/0/queues/0/backlog", "4.000", "This may have a thousands separator: write 4000."),
+        ("queue_managers", "1.200", "This may have a thousands separator: write 1200."),
         ("structures/0/initsize", "2.000M", "write 2000M or 2M."),
         ("structures/0/size", "1,500M", "write 1500M or 1.5M."),
         ("structures/0/queues/0/message_bytes", "1.500K", "write 1500K or 1.5K."),

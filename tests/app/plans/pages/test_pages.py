@@ -450,6 +450,16 @@ def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
     assert browser.get("/plans/D").status == 404
 
 
+def test_errors_of_an_imported_file_have_lines_and_keys(browser: Browser) -> None:
+    text = example_text().replace("queue_managers: ", "queue_managers: many # ")
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if each.startswith("queue_managers"))
+    files = [("files", ("BAD.yaml", text.encode())), ("files", ("WORSE.yaml", b"qsg: ["))]
+    page = browser.ask("POST", "/import-plans", files=files).text
+    assert f"<li>Line {line}, queue_managers: must be a whole number, or a list</li>" in page
+    assert "The text is not YAML" in page
+    assert "/queue_managers" not in page
+
+
 def test_tables_are_downloaded_as_csv_and_as_a_workbook(browser: Browser) -> None:
     browser.save_example()
     at = "/plans/SQ03/versions/1/files"
