@@ -58,8 +58,7 @@ READ_DOWN_THE_COLUMNS = {
     "plans/_panel.html": 1,
     "plans/advice.html": 1,
     "sheet/sheet.html": 1,
-    "usage/queue.html": 1,
-    "usage/structure.html": 2,
+    "usage/structure.html": 1,
     "whatif/filling.html": 1,
 }
 """Tables of many columns that stay tables: sequences in time, rows that span others, and values compared in columns."""
