@@ -122,8 +122,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def _clean_up(database: Database, settings: Settings) -> None:
     """Remove what has expired, from time to time while the service runs; each kind in its own transaction."""
-    _remove_expired_plans(database, settings)
-    uploads_store.clean_up(database, settings)
+    try:
+        _remove_expired_plans(database, settings)
+    finally:
+        # One kind that can never be removed must not keep the other for ever.
+        uploads_store.clean_up(database, settings)
 
 
 def _remove_expired_plans(database: Database, settings: Settings) -> None:

@@ -96,13 +96,14 @@ class Keeper(ABC):
         self._stage, self._done, self._total = "", 0, 0
         self._sentence: str | None = None
         self._beaten_at = 0.0
-        self._is_stopped = threading.Event()
+        # Not a threading.Event: the signal handler would wait for ever if it interrupted a method of the event that holds its lock.
+        self._is_stopped = False
         self._last_words = ""
 
     @property
     def is_stopped(self) -> bool:
         """Whether this process was asked to stop."""
-        return self._is_stopped.is_set()
+        return self._is_stopped
 
     def run(self) -> bool:
         """Carry out the run; return False if another process has it."""
@@ -170,7 +171,7 @@ class Keeper(ABC):
             self._on_progress(self._stage, done, total, sentence or "")
 
     def _beat(self) -> None:
-        if self._is_stopped.is_set():
+        if self._is_stopped:
             raise StopRequested
         # Readers report progress ten times per second, which would keep a SQLite database locked.
         if time.monotonic() - self._beaten_at < BEAT_S:
@@ -231,7 +232,7 @@ class Keeper(ABC):
             return
 
         def stop(_number: int, _frame: FrameType | None) -> None:
-            self._is_stopped.set()
+            self._is_stopped = True
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:

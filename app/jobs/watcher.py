@@ -205,9 +205,10 @@ class Watcher:
     def _tidy(self) -> None:
         if self._tidied_at is not None and time.monotonic() - self._tidied_at < TIDY_EVERY_S:
             return
+        # Set first: no job would start while the removal of what has expired fails and is tried again and again.
+        self._tidied_at = time.monotonic()
         if self._clean_up is not None:
             self._clean_up(self._database, self._settings)
-        self._tidied_at = time.monotonic()
 
 
 def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:

@@ -57,6 +57,8 @@ WAITS_S = (5.0, 30.0)
 memory left: other programs may need less of it soon, and reduced days are kept, so each start has less to do. Waits of our own:
 the first is long enough for a program that ends at the same time, the second for one that is restarted.
 """
+STOP_S = 0.2
+"""The longest time until a stopped service ends such a wait; a signal does not cut a sleep short. A choice of our own."""
 MOST_STARTS = len(WAITS_S) + 1
 """How often one attempt starts the job."""
 
@@ -138,7 +140,7 @@ class NightKeeper(Keeper):
             left = end - time.monotonic()
             if left <= 0:
                 return
-            self._is_stopped.wait(min(left, BEAT_S))
+            time.sleep(min(left, STOP_S))
 
     def _follow(self, command: list[str], held: Lock, *, what: str, stage: str = "") -> JsonObject | None:
         """Run a job to its end; return the last event with its result, or None if there is none.

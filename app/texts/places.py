@@ -39,6 +39,11 @@ def _words(pointer: str, line: int | None) -> str:
         return pointer
     steps = pointer_steps(pointer)
     if line is None:
-        return " ".join(f"{int(step) + 1}," if step.isdigit() else step for step in steps).removesuffix(",")
-    key = next((step for step in reversed(steps) if not step.isdigit()), "")
+        return " ".join(f"{int(step) + 1}," if _is_place(step) else step for step in steps).removesuffix(",")
+    key = next((step for step in reversed(steps) if not _is_place(step)), "")
     return f"Line {line}, {key}" if key else f"Line {line}"
+
+
+def _is_place(step: str) -> bool:
+    """Return whether a step can be the place of an item in a list; keys can be digits of any script, such as `²`."""
+    return step.isascii() and step.isdigit()

@@ -52,6 +52,8 @@ _HEADING = re.compile(r'<c r="([A-Z]+)1"[^>]*><is><t[^>]*>([^<]*)</t>')
 EXPORT = "commit_id,"
 _COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma between cells: the quotes after it are in pairs."""
+_MORE_DECIMALS = re.compile(r"(?<=,)(-?[1-9]\d{0,2}\.\d{3})0(?=[,\r\n])")
+"""A cell with three decimals and the zero that has been written since, so that no spreadsheet reads its point as a separator."""
 _NUMBER = re.compile(r"\d[\d,.]*")
 
 
@@ -127,7 +129,9 @@ def observed(answer: httpx.Response) -> Any:  # noqa: ANN401 - any JSON value
                 [_values(each) for name, each in members.items() if "/worksheets/" in name],
             ]
         return [answer.status_code, members]
-    return [answer.status_code, without_added_columns(answer.text) if kind == "text/csv" else answer.text]
+    if kind == "text/csv":
+        return [answer.status_code, _MORE_DECIMALS.sub(r"\1", without_added_columns(answer.text))]
+    return [answer.status_code, answer.text]
 
 
 def observed_output(out: str) -> Any:  # noqa: ANN401 - any JSON value

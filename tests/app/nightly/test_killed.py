@@ -8,18 +8,21 @@ import itertools
 import random
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import URL
 
 from app.database.engine import Database
 from app.jobs import processes
+from app.jobs.keeper import StopRequested
 from app.jobs.models import JobState
 from app.jobs.service import log_of
 from app.keeper import keeper_of
@@ -42,6 +45,9 @@ from tests.app.nightly.support import (
     times_run,
     work,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 pytestmark = pytest.mark.long
 
@@ -209,7 +215,7 @@ def test_killed_job_is_started_again_after_a_while_with_heartbeats(
         with monkeypatch.context() as patch:
             patch.setattr(time, "monotonic", lambda: next(now))
             patch.setattr(made, "_beat", lambda: beats.append(seconds))
-            patch.setattr(made._is_stopped, "wait", waits.append)
+            patch.setattr(time, "sleep", waits.append)
             pause(seconds)
 
     monkeypatch.setattr(made, "_pause", paused)
@@ -218,7 +224,7 @@ def test_killed_job_is_started_again_after_a_while_with_heartbeats(
     assert times_run(settings) == 3
     assert beats.count(5.0) > 3
     assert beats.count(30.0) > 20
-    assert set(waits) == {1.0, 0.5}
+    assert set(waits) == {keeper.STOP_S}
 
 
 @on_sqlite
@@ -242,6 +248,51 @@ def test_stopping_service_ends_the_wait_before_the_next_start(
     found = read(database, run.id).job
     assert (found.state, found.attempts) == (JobState.QUEUED, 0)
     assert times_run(settings) == 1
+
+
+@on_sqlite
+def test_stop_signal_at_any_instant_ends_the_wait(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "STOP_S", 0.0)
+    job_id = queue(database).job.id
+
+    def expired(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    def stopped_at(line: int) -> bool:
+        """Send the signal before this line of the wait, counting those of the functions that it calls."""
+        made = keeper_of(database, settings, job_id)
+        assert isinstance(made, keeper.NightKeeper)
+        monkeypatch.setattr(
+            made, "_beaten_at", time.monotonic() + PATIENCE_S
+        )  # this is about the signal alone
+        lines = itertools.count(1)
+
+        def traced(_frame: FrameType, event: str, _argument: object) -> TraceFunction:
+            if event == "line" and next(lines) == line:
+                signal.raise_signal(signal.SIGTERM)
+            return traced
+
+        before = sys.gettrace()
+        with made._told_to_stop():
+            sys.settrace(traced)
+            try:
+                made._pause(0.02)
+            except StopRequested:
+                return True
+            finally:
+                sys.settrace(before)
+        return False
+
+    handler = signal.signal(signal.SIGALRM, expired)
+    signal.alarm(int(PATIENCE_S))  # it also interrupts a signal handler that waits for a lock
+    try:
+        assert all(stopped_at(line) for line in range(1, 31))
+        assert not stopped_at(10**9)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, handler)
 
 
 @on_sqlite

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL
 
+from app.database.damage import StoredTextDamaged
 from app.database.engine import Database
 from app.plans import service
 from app.plans.answers import version_json
@@ -23,6 +25,26 @@ def test_version_of_an_earlier_release_gets_groups_of_its_findings(database: Dat
     old = replace(version, result_json=json.dumps(stored))
     assert json.loads(version_json(old, ()))["result"] == {**stored, "finding_groups": groups}
     assert version.result_json.encode() in version_json(version, ())
+
+
+def test_whole_documents_are_checked_without_making_objects_of_them(database: Database) -> None:
+    with database.session(writes=True) as session:
+        version = service.save_plan(session, "SQ03", plan()).version
+    usual = replace(version)
+    usual.check_texts()
+    assert "document_object" not in usual.__dict__
+    # Half of a surrogate pair, which Python reads and pydantic does not, is no damage.
+    odd = replace(version, document_json=version.document_json.replace('"qsg":', '"odd":"\\ud800","qsg":', 1))
+    odd.check_texts()
+    assert odd.document_object["odd"] == "\ud800"
+    for text in (
+        version.document_json[:-1],
+        version.document_json + "}",
+        '{"qsg":"SQ03"}',
+        '{"structures":[]}',
+    ):
+        with pytest.raises(StoredTextDamaged, match="Version 1 of the plan SQ03"):
+            replace(version, document_json=text).check_texts()
 
 
 def test_comparison_of_results_lists_no_groups_of_findings(database: Database, url: URL) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import URL
+from sqlalchemy.exc import OperationalError
 
+from app import main
 from app.database.engine import Database
 from app.jobs import processes, service
 from app.jobs.heartbeats import LONGEST_GAP_S
@@ -89,6 +91,48 @@ def test_unexpected_error_does_not_end_the_thread(
     assert "defect in cfplan" in records[0].message
     assert records[0].exc_info is not None
     assert records[0].exc_info[0] is ZeroDivisionError
+
+
+def test_jobs_start_although_what_has_expired_cannot_be_removed(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts: list[int] = []
+    looked: list[int] = []
+
+    def failing(_database: Database, _settings: Settings) -> None:
+        attempts.append(1)
+        raise OperationalError(None, None, Exception("canceling statement due to statement timeout"))
+
+    def look(_watcher: Watcher) -> int:
+        looked.append(1)
+        return 0
+
+    monkeypatch.setattr(Watcher, "look", look)
+    made = Watcher(database, settings, clean_up=failing)
+    made.start()
+    try:
+        wait_until(lambda: bool(attempts))
+        made.poke()
+        wait_until(lambda: bool(looked))
+    finally:
+        made.stop()
+    assert len(attempts) == 1
+
+
+def test_uploads_are_removed_although_expired_plans_cannot_be(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_arguments: object) -> int:
+        raise OperationalError(None, None, Exception("canceling statement due to statement timeout"))
+
+    part = settings.data_dir / "uploads" / "incoming" / "left.part"
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(b"half")
+    os.utime(part, (1, 1))
+    monkeypatch.setattr("app.plans.service.purge_deleted", failing)
+    with pytest.raises(OperationalError, match="timeout"):
+        main._clean_up(database, settings)
+    assert not part.exists()
 
 
 def test_killed_keeper_is_replaced(database: Database, settings: Settings, watching: Watcher) -> None:

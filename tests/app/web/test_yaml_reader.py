@@ -152,6 +152,7 @@ def test_looking_up_lines_in_a_hostile_text_is_bounded(text: str) -> None:
         ("/queues/1", "Line 7, queues"),
         ("/missing", "missing"),
         ("/missing/0/key", "missing 1, key"),
+        ("/²/٣", "² ٣"),
         ("members", "members"),
     ],
 )
