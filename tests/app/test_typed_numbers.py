@@ -67,7 +67,14 @@ NUMBERS: Mapping[str, tuple[object, object, object]] = {
     "1,234 567": (NO, NO, NO),
     "12,34,567": (NO, NO, NO),
     "2.000M": (NO, NO, NO),
-    "1e3": (NO, NO, NO),
+    "1e3": (NO, 1000, NO),
+    "1.5E+02": (NO, 150, NO),
+    "1e-05": (NO, "0.00001", NO),
+    "-0e0": (NO, 0, NO),
+    "1e40": (NO, NO, NO),
+    "1e999999": (NO, NO, NO),
+    "1,200e3": (NO, NO, NO),
+    ".": (NO, NO, NO),
     "\u0663": (NO, NO, NO),
     "\uff11\uff12": (NO, NO, NO),
     "\u00b2": (NO, NO, NO),
@@ -293,6 +300,17 @@ def test_puts_of_a_day_with_thousands_separators_are_refused(text: str, count: i
     assert bool(errors) is (count is None)
 
 
+@pytest.mark.parametrize("text", ["30.0", " 30.0\n", "+30.0"])
+def test_whole_setting_may_have_a_zero_after_its_point(text: str) -> None:
+    assert read_settings(deleted_days=text).deleted_days == 30
+
+
+@pytest.mark.parametrize("text", [".0", "30.5", "30.00.0", "1.200.0", "30.000"])
+def test_setting_that_is_no_whole_number_is_refused(text: str) -> None:
+    with pytest.raises(SettingsInvalid, match="CFPLAN_DELETED_DAYS"):
+        read_settings(deleted_days=text)
+
+
 def test_setting_that_may_be_two_numbers_is_refused_with_its_name() -> None:
     with pytest.raises(
         SettingsInvalid, match=r"CFPLAN_DELETED_DAYS: may have a thousands separator: write 30000"
@@ -361,6 +379,13 @@ def test_every_size_is_read_back_from_its_field(size_kib: int) -> None:
 def test_size_of_a_json_answer_is_accepted_by_its_option(eighths: int) -> None:
     # Sizes in 128K steps, whose MiB have three decimals.
     assert mib_option(repr(eighths / 8)) == Fraction(eighths, 8)
+
+
+def test_option_of_a_size_in_mib_needs_a_digit() -> None:
+    for text in (".", "+.", "", "0."):
+        with pytest.raises(argparse.ArgumentTypeError, match="is not a number"):
+            mib_option(text)
+    assert mib_option("1.5e2") == 150
 
 
 def test_option_of_a_size_in_mib_has_no_separators_that_may_be_decimals() -> None:
