@@ -120,9 +120,12 @@ def _managers(text: str) -> object:
 
 def _bytes(text: str) -> object:
     # The form only removes separators: the core reads one size or three, with their units.
-    parts = [part.strip() for part in text.split("/")]
+    parts = [part.strip() for part in text.split("/", maxsplit=3)]
     if len(parts) == 1:
         return size_text(text)
+    # The core refuses other numbers of sizes; a text of a million slashes would take seconds here.
+    if len(parts) != 3:  # noqa: PLR2004 - mean, p95 and max
+        return text
     # The first of three is a mean, which may have decimals: `1,024` may be either number.
     mean = parts[0] if ambiguity(parts[0]) else size_text(parts[0])
     return "/".join((mean, *map(size_text, parts[1:])))

@@ -30,7 +30,7 @@ from app.web.question_forms import question_fields
 from app.web.question_forms import read_question as read_question_form
 from planner_core.document.types import MeanBytes, StructureSize
 from planner_core.errors import PlannerError
-from planner_core.questions import Absent, Label, Number, Question, Whole
+from planner_core.questions import Absent, Label, Number, Question, Size, Whole
 from planner_core.texts.csv_rows import RowReader
 from planner_core.texts.queue_paste import read_queues
 from planner_core.typed_numbers import ambiguity, decimal, size_text, unambiguous, whole
@@ -116,6 +116,12 @@ class Asked(Question):
 
     rate: Annotated[Decimal | Absent, Number(), Label("Rate")] = None
     count: Annotated[int | Absent, Whole(), Label("Count")] = None
+
+
+class SizeAsked(Question):
+    """A question with a size."""
+
+    size: Annotated[int | Absent, Size(), Label("Size")] = None
 
 
 def _question_field(name: str, text: str) -> object:
@@ -246,6 +252,19 @@ SIZE_PLACES: Mapping[str, tuple[int, Callable[[str], object]]] = {
     "option, message size": (1, partial(_option, message_size())),
     "paste, message size": (1, partial(_pasted, "size")),
 }
+
+
+@pytest.mark.parametrize("text", ["1/2", "1/2/3/4", "1 000/2/3/4", "/" * 9])
+def test_text_with_another_number_of_sizes_than_one_or_three_stays_as_it_is(text: str) -> None:
+    assert value_of("bytes", text) == text
+    assert _size_of(MeanBytes, value_of("bytes", text)) is None
+
+
+def test_size_of_a_what_if_question_is_refused_with_both_readings() -> None:
+    assert SizeAsked.check({"size": ["2,000M"]}, is_typed=True)[1] == {
+        "size": "may have a thousands separator: write 2000M or 2M"
+    }
+    assert SizeAsked.read({"size": ["2 000M"]}, is_typed=True).size == 2000 * MIB
 
 
 @pytest.mark.parametrize("place", SIZE_PLACES)
