@@ -161,6 +161,8 @@ def separator_problem(text: str, *, is_whole: bool = False) -> str:
 
     >>> separator_problem("1.234,5")
     'must have a point before the decimals, and no thousands separators, such as 1200.5'
+    >>> separator_problem("1.200.000", is_whole=True)
+    'must be a whole number in digits, without separators, such as 1200'
     """
     plain = text.strip()
     if problem := ambiguity(plain, is_whole=is_whole):
@@ -168,6 +170,8 @@ def separator_problem(text: str, *, is_whole: bool = False) -> str:
     has_only_decimals = plain.count(".") == 1 and not re.search(r"[^+0-9.A-Z-]", plain, re.IGNORECASE)
     if len(plain) > LONGEST_DECIMAL or has_only_decimals or not _SEPARATED.fullmatch(plain):
         return ""
+    if is_whole:
+        return "must be a whole number in digits, without separators, such as 1200"
     return "must have a point before the decimals, and no thousands separators, such as 1200.5"
 
 
