@@ -143,7 +143,8 @@ def _length(text: str) -> object:
 
 
 def _ratio(text: str) -> object:
-    found = _RATIO.fullmatch(text)
+    # The patterns take quadratic time for a long run of blanks.
+    found = _RATIO.fullmatch(" ".join(text.split()))
     return [int(found[1]), int(found[2])] if found else text
 
 
@@ -194,7 +195,7 @@ def _rules(text: str) -> object:
     """Read offload rules, `70 % over 32K, 80 % over 4K`, or `none` for an empty list."""
     if text.lower() == "none":
         return []
-    rules = [_RULE.fullmatch(each.strip()) for each in re.split(r"[,;]", text) if each.strip()]
+    rules = [_RULE.fullmatch(" ".join(each.split())) for each in re.split(r"[,;]", text) if each.strip()]
     found = [{"usage_over": int(each[1]), "size_over": each[2]} for each in rules if each]
     return found if len(found) == len(rules) else text
 

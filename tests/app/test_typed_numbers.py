@@ -260,6 +260,14 @@ def test_text_with_another_number_of_sizes_than_one_or_three_stays_as_it_is(text
     assert _size_of(MeanBytes, value_of("bytes", text)) is None
 
 
+def test_fields_with_a_million_blanks_are_answered() -> None:
+    blanks = " " * 10**6
+    assert value_of("ratio", f"1{blanks}:{blanks}6") == [1, 6]
+    assert value_of("rules", f"70{blanks}over{blanks}32K") == [{"usage_over": 70, "size_over": "32K"}]
+    for text in (f"1{blanks}x", f"70{blanks}x"):
+        assert value_of("ratio", text) == value_of("rules", text) == text
+
+
 def test_size_of_a_what_if_question_is_refused_with_both_readings() -> None:
     assert SizeAsked.check({"size": ["2,000M"]}, is_typed=True)[1] == {
         "size": "may have a thousands separator: write 2000M or 2M"
