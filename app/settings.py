@@ -472,7 +472,8 @@ class Settings(BaseSettings):
             return value
         # pydantic reads 30.000 as 30, which a user may have meant as 30000.
         is_whole = kind is int
-        found = whole_text(value) if is_whole else decimal_text(value)
+        # Templates of configurations calculate with decimals, and write 600.0 for a whole number.
+        found = whole_text(value.strip().removesuffix(".0")) if is_whole else decimal_text(value)
         if found is None:
             problem = separator_problem(value, is_whole=is_whole)
             raise ValueError(problem or f"must be a {'whole ' if is_whole else ''}number")

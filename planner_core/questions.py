@@ -253,6 +253,8 @@ class Size(ParameterReader):
     """A size such as 512M [bytes]."""
 
     def _plain(self, text: str) -> str:
+        if problem := ambiguity(text):
+            raise ValueError(problem)
         return size_text(text)
 
     def _read(self, text: str) -> int:

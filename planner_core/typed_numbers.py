@@ -31,6 +31,8 @@ def _grouped(marks: str) -> str:
 # A point never separates thousands, and a comma separates decimals only in tables.
 _NUMBER = re.compile(rf"(?P<sign>[+-]?)(?P<whole>[0-9]*|{_grouped(f'{_MARKS},')})(?:\.(?P<part>[0-9]+))?")
 _WITH_COMMA = re.compile(rf"(?P<sign>[+-]?)(?P<whole>[0-9]+|{_grouped(_MARKS)}),(?P<part>[0-9]+)")
+# Two digits: more would give numbers of a million digits.
+_WITH_EXPONENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?E[+-]?[0-9]{1,2}", re.IGNORECASE)
 _UNIT = r"(?P<unit> *(?:[KMGT](?:I?B)?|B)?)"
 _SIZE = re.compile(rf"(?P<number>.*?){_UNIT}", re.ASCII | re.DOTALL | re.IGNORECASE)
 _AMBIGUOUS = re.compile(
@@ -62,7 +64,8 @@ def decimal_text(text: str, *, in_table: bool = False) -> str | None:
 
     Args:
         text: The text.
-        in_table: Whether it is a cell of a table: spreadsheets in many countries write a comma before decimals.
+        in_table: Whether it is a cell of a table: spreadsheets in many countries write a comma before decimals, and an
+            exponent after digits that they have rounded.
 
     >>> decimal_text("1,234,567.5"), decimal_text("1,200"), decimal_text("1.200")
     ('1234567.5', None, None)
@@ -70,6 +73,10 @@ def decimal_text(text: str, *, in_table: bool = False) -> str | None:
     plain = text.strip()
     if len(plain) > LONGEST_DECIMAL or _AMBIGUOUS.fullmatch(plain):
         return None
+    if not in_table and _WITH_EXPONENT.fullmatch(plain):
+        # Programs write 1e-05 for a small number, and scripts send back what they read.
+        written = format(Decimal(plain) or Decimal(0), "f")
+        return written if len(written) <= LONGEST_DECIMAL else None
     found = _NUMBER.fullmatch(plain) or (_WITH_COMMA.fullmatch(plain) if in_table else None)
     if found is None or not (found["whole"] or found["part"]):
         return None
@@ -100,7 +107,8 @@ def size_text(text: str) -> str:
     plain = text.strip()
     # The pattern takes quadratic time for a long text of blanks.
     found = _SIZE.fullmatch(plain) if len(plain) <= _LONGEST_SIZE else None
-    if found is None:
+    # `1e3K` is refused, as in plan documents.
+    if found is None or "E" in found["number"].upper():
         return text
     number, unit = found["number"], found["unit"]
     count = None if unit.strip() else whole_text(number)
@@ -153,6 +161,8 @@ def separator_problem(text: str, *, is_whole: bool = False) -> str:
 
     >>> separator_problem("1.234,5")
     'must have a point before the decimals, and no thousands separators, such as 1200.5'
+    >>> separator_problem("1.200.000", is_whole=True)
+    'must be a whole number in digits, without separators, such as 1200'
     """
     plain = text.strip()
     if problem := ambiguity(plain, is_whole=is_whole):
@@ -160,6 +170,8 @@ def separator_problem(text: str, *, is_whole: bool = False) -> str:
     has_only_decimals = plain.count(".") == 1 and not re.search(r"[^+0-9.A-Z-]", plain, re.IGNORECASE)
     if len(plain) > LONGEST_DECIMAL or has_only_decimals or not _SEPARATED.fullmatch(plain):
         return ""
+    if is_whole:
+        return "must be a whole number in digits, without separators, such as 1200"
     return "must have a point before the decimals, and no thousands separators, such as 1200.5"
 
 

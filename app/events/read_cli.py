@@ -14,6 +14,7 @@ from app.command_line import (
     add_fail_on,
     add_json,
     exit_code,
+    whole_number,
     write_json,
     write_lines,
 )
@@ -65,21 +66,13 @@ def _add_options(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument(
         "--window",
-        type=_window,
+        type=whole_number(0, _LONGEST_WINDOW_S),
         default=5,
         metavar="S",
         help="seconds within which messages without a CorrelId form one set (default: 5)",
     )
     add_json(made)
     add_fail_on(made)
-
-
-def _window(text: str) -> int:
-    # `isdigit` alone accepts superscripts, which `int` refuses; the slice bounds the time for a very long number.
-    if not text.isascii() or not text.isdigit() or not int(text[:6]) <= _LONGEST_WINDOW_S:
-        msg = f"{text!r} is not a number of seconds from 0 to {_LONGEST_WINDOW_S}"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text[:6])
 
 
 def _read(arguments: argparse.Namespace) -> int:

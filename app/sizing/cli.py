@@ -120,11 +120,11 @@ def _add_sized(made: argparse.ArgumentParser) -> None:
 def _mib(text: str) -> Fraction:
     from fractions import Fraction
 
-    from planner_core.typed_numbers import decimal, separator_problem
+    from planner_core.typed_numbers import ambiguity, decimal, separator_problem
 
     plain = text.strip()
     # Scripts send back sizes of JSON answers, which have a point before decimals: 391.125 is not 391125.
-    value = decimal(f"{plain}0000" if "." in plain else plain)
+    value = decimal(f"{plain}0" if "." in plain and ambiguity(plain) else plain)
     if value is None:
         msg = f"{text!r} {separator_problem(text) or 'is not a number'}"
         raise argparse.ArgumentTypeError(msg)

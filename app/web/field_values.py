@@ -123,9 +123,12 @@ def _managers(text: str) -> object:
 
 def _bytes(text: str) -> object:
     # The form only removes separators: the core reads one size or three, with their units.
-    parts = [part.strip() for part in text.split("/")]
+    parts = [part.strip() for part in text.split("/", maxsplit=3)]
     if len(parts) == 1:
         return size_text(text)
+    # The core refuses other numbers of sizes; a text of a million slashes would take seconds here.
+    if len(parts) != 3:  # noqa: PLR2004 - mean, p95 and max
+        return text
     # The first of three is a mean, which may have decimals: `1,024` may be either number.
     mean = parts[0] if ambiguity(parts[0]) else size_text(parts[0])
     return "/".join((mean, *map(size_text, parts[1:])))
@@ -143,7 +146,8 @@ def _length(text: str) -> object:
 
 
 def _ratio(text: str) -> object:
-    found = _RATIO.fullmatch(text)
+    # The patterns take quadratic time for a long run of blanks.
+    found = _RATIO.fullmatch(" ".join(text.split()))
     return [int(found[1]), int(found[2])] if found else text
 
 
@@ -194,7 +198,7 @@ def _rules(text: str) -> object:
     """Read offload rules, `70 % over 32K, 80 % over 4K`, or `none` for an empty list."""
     if text.lower() == "none":
         return []
-    rules = [_RULE.fullmatch(each.strip()) for each in re.split(r"[,;]", text) if each.strip()]
+    rules = [_RULE.fullmatch(" ".join(each.split())) for each in re.split(r"[,;]", text) if each.strip()]
     found = [{"usage_over": int(each[1]), "size_over": each[2]} for each in rules if each]
     return found if len(found) == len(rules) else text
 

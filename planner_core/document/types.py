@@ -238,10 +238,11 @@ def mean_message_size(value: object) -> object:
 
     Text such as `1.024` is refused: it is typed, and some spreadsheets write 1024 so. `1.0240` is read.
     """
-    if isinstance(value, str) and (problem := ambiguity(value)):
-        refuse(problem)
     if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
+        if problem := ambiguity(value):
+            refuse(problem)
         return Decimal(value)
+    # Checks other texts for ambiguity as well.
     return one_message_size(value)
 
 

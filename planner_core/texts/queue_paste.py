@@ -22,6 +22,7 @@ from planner_core.document.types import bytes_of
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.limits import limit
+from planner_core.texts.csv_rows import SHOWN
 from planner_core.typed_numbers import LONGEST_WHOLE, ambiguity, decimal, separator_problem, size_text, whole
 
 Kind = Literal["table", "display", "plan"]
@@ -351,7 +352,7 @@ def _from_cells(
     for field, cell in given.items():
         read = _value(field, cell, is_whole=field in wholes)
         if read is None:
-            wrong.append(f"{name}: {cell!r} {_unreadable(field, cell, is_whole=field in wholes)}.")
+            wrong.append(f"{name}: {cell[:SHOWN]!r} {_unreadable(field, cell, is_whole=field in wholes)}.")
         else:
             queue[field] = read
     if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():

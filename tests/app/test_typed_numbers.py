@@ -30,7 +30,7 @@ from app.web.question_forms import question_fields
 from app.web.question_forms import read_question as read_question_form
 from planner_core.document.types import MeanBytes, StructureSize
 from planner_core.errors import PlannerError
-from planner_core.questions import Absent, Label, Number, Question, Whole
+from planner_core.questions import Absent, Label, Number, Question, Size, Whole
 from planner_core.texts.csv_rows import RowReader
 from planner_core.texts.queue_paste import read_queues
 from planner_core.typed_numbers import ambiguity, decimal, size_text, unambiguous, whole
@@ -67,7 +67,14 @@ NUMBERS: Mapping[str, tuple[object, object, object]] = {
     "1,234 567": (NO, NO, NO),
     "12,34,567": (NO, NO, NO),
     "2.000M": (NO, NO, NO),
-    "1e3": (NO, NO, NO),
+    "1e3": (NO, 1000, NO),
+    "1.5E+02": (NO, 150, NO),
+    "1e-05": (NO, "0.00001", NO),
+    "-0e0": (NO, 0, NO),
+    "1e40": (NO, NO, NO),
+    "1e999999": (NO, NO, NO),
+    "1,200e3": (NO, NO, NO),
+    ".": (NO, NO, NO),
     "\u0663": (NO, NO, NO),
     "\uff11\uff12": (NO, NO, NO),
     "\u00b2": (NO, NO, NO),
@@ -109,6 +116,12 @@ class Asked(Question):
 
     rate: Annotated[Decimal | Absent, Number(), Label("Rate")] = None
     count: Annotated[int | Absent, Whole(), Label("Count")] = None
+
+
+class SizeAsked(Question):
+    """A question with a size."""
+
+    size: Annotated[int | Absent, Size(), Label("Size")] = None
 
 
 def _question_field(name: str, text: str) -> object:
@@ -241,6 +254,27 @@ SIZE_PLACES: Mapping[str, tuple[int, Callable[[str], object]]] = {
 }
 
 
+@pytest.mark.parametrize("text", ["1/2", "1/2/3/4", "1 000/2/3/4", "/" * 9])
+def test_text_with_another_number_of_sizes_than_one_or_three_stays_as_it_is(text: str) -> None:
+    assert value_of("bytes", text) == text
+    assert _size_of(MeanBytes, value_of("bytes", text)) is None
+
+
+def test_fields_with_a_million_blanks_are_answered() -> None:
+    blanks = " " * 10**6
+    assert value_of("ratio", f"1{blanks}:{blanks}6") == [1, 6]
+    assert value_of("rules", f"70{blanks}over{blanks}32K") == [{"usage_over": 70, "size_over": "32K"}]
+    for text in (f"1{blanks}x", f"70{blanks}x"):
+        assert value_of("ratio", text) == value_of("rules", text) == text
+
+
+def test_size_of_a_what_if_question_is_refused_with_both_readings() -> None:
+    assert SizeAsked.check({"size": ["2,000M"]}, is_typed=True)[1] == {
+        "size": "may have a thousands separator: write 2000M or 2M"
+    }
+    assert SizeAsked.read({"size": ["2 000M"]}, is_typed=True).size == 2000 * MIB
+
+
 @pytest.mark.parametrize("place", SIZE_PLACES)
 def test_every_place_reads_sizes_by_one_rule(place: str) -> None:
     column, read = SIZE_PLACES[place]
@@ -291,6 +325,17 @@ def test_puts_of_a_day_with_thousands_separators_are_refused(text: str, count: i
     question, errors = SurvivalQuestion.check({"day": [text]}, is_typed=True)
     assert (question and question.days and len(question.days[0])) == count
     assert bool(errors) is (count is None)
+
+
+@pytest.mark.parametrize("text", ["30.0", " 30.0\n", "+30.0"])
+def test_whole_setting_may_have_a_zero_after_its_point(text: str) -> None:
+    assert read_settings(deleted_days=text).deleted_days == 30
+
+
+@pytest.mark.parametrize("text", [".0", "30.5", "30.00.0", "1.200.0", "30.000"])
+def test_setting_that_is_no_whole_number_is_refused(text: str) -> None:
+    with pytest.raises(SettingsInvalid, match="CFPLAN_DELETED_DAYS"):
+        read_settings(deleted_days=text)
 
 
 def test_setting_that_may_be_two_numbers_is_refused_with_its_name() -> None:
@@ -361,6 +406,13 @@ def test_every_size_is_read_back_from_its_field(size_kib: int) -> None:
 def test_size_of_a_json_answer_is_accepted_by_its_option(eighths: int) -> None:
     # Sizes in 128K steps, whose MiB have three decimals.
     assert mib_option(repr(eighths / 8)) == Fraction(eighths, 8)
+
+
+def test_option_of_a_size_in_mib_needs_a_digit() -> None:
+    for text in (".", "+.", "", "0."):
+        with pytest.raises(argparse.ArgumentTypeError, match="is not a number"):
+            mib_option(text)
+    assert mib_option("1.5e2") == 150
 
 
 def test_option_of_a_size_in_mib_has_no_separators_that_may_be_decimals() -> None:

@@ -123,6 +123,11 @@ def test_numbers_in_spreadsheet_notation_are_read(cell: str, number: object) -> 
     assert queue["backlog"] == number
 
 
+def test_long_cell_is_cut_in_its_error() -> None:
+    found = read_queues(f"name,size,backlog\nA,1024,{'9' * 5_000}\n")
+    assert [problem.message for problem in found.lost] == [f"A: '{'9' * 40}' is not a number (backlog)."]
+
+
 @pytest.mark.parametrize("cell", ["1e3", "-1", "many", "4K"])
 def test_line_with_an_invalid_number_gives_no_queue(cell: str) -> None:
     found = read_queues(f"name\tsize\tbacklog\nA\t1\t{cell}\n")

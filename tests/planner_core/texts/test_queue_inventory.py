@@ -128,7 +128,7 @@ def test_values_of_a_structure_that_a_plan_refuses_have_their_line_and_column(ce
 def test_number_with_separators_is_an_error_with_its_value_and_a_hint() -> None:
     [problem] = problems_of(HEADING + "APP1;A;2K;1.234,5;;;\n")
     assert problem == (
-        "line 2: A: '1.234,5' (backlog) must have a point before the decimals, and no thousands separators, such as 1200.5"
+        "line 2: A: '1.234,5' (backlog) must be a whole number in digits, without separators, such as 1200"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import base64
 import io
 import json
@@ -15,6 +16,7 @@ from fastapi import FastAPI
 
 from app.cli import main
 from app.events.examples import events_request
+from app.events.read_cli import _add_options
 from app.events.reading import example_text, known_from_texts
 from planner_core.depth_events.reading import EventReading
 from planner_core.depth_events.sets import QueueFacts
@@ -223,7 +225,9 @@ def test_fail_on_warning_gives_exit_code_1(
             "line 1: MAXDEPTH(lots) is not a whole number",
         ),
         (["{events}", "--depth-before", "SQ1"], "such as SQ1=0"),
-        (["{events}", "--window", "-1"], "not a number of seconds"),
+        (["{events}", "--window", "-1"], "--window: -1 is not between 0 and 3600"),
+        (["{events}", "--window", "1.200"], "may have a thousands separator: write 1200"),
+        (["{events}", "--window", "3601"], "is not between 0 and 3600"),
         ([], "required"),
     ],
 )
@@ -234,6 +238,13 @@ def test_invalid_arguments_give_a_message_and_exit_code_2(
     assert (code, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("0000000060", 60), ("1,200", 1200), (" 60", 60)])
+def test_window_is_read_like_other_whole_numbers(text: str, seconds: int) -> None:
+    made = argparse.ArgumentParser()
+    _add_options(made)
+    assert made.parse_args(["events", "--window", text]).window == seconds
 
 
 def test_typed_queue_managers_and_attributes_are_read_in_several_notations() -> None:
