@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
@@ -120,9 +121,10 @@ class Scheduling(LoadFileScheduling):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduling | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
     """Return the scheduler for --dist=loadfile."""
-    return Scheduling(config) if config.getoption("dist") == "loadfile" else None
+    # Without a log of its own, it would print one line for each test.
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 START_FIRST = ("browser", "spark", "long")
