@@ -183,7 +183,7 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
         ("--days", "0", "--days: 0 is not between 1 and 3660"),
         ("--days", "99999", "--days"),
         ("--structures", "63", "--structures: 63 is not between 1 and 62"),
-        ("--structures", "none", "invalid int value: 'none'"),
+        ("--structures", "none", "--structures: 'none' is not a whole number"),
         ("--queue-managers", "33", "--queue-managers: 33 is not between 1 and 32"),
         ("--interval-minutes", "7", "--interval-minutes: 7 does not divide a day"),
         ("--interval-minutes", "0", "--interval-minutes"),
