@@ -49,7 +49,7 @@ class SizeSyntax(PlannerError):
     """A text that is not a size."""
 
     def __init__(self, *, text: str, needs_unit: bool = False, problem: str = "") -> None:
-        """Store the text that could not be read, whether it only lacks a unit, and what is wrong with its separators."""
+        """Store the text, whether only its unit is missing, and the problem with its separators, if any."""
         self.text = text
         self.needs_unit = needs_unit
         self.problem = problem

@@ -26,7 +26,7 @@ def csv_text(table: Table) -> str:
 
 
 def safe_cell(cell: Cell) -> Cell:
-    """Return a cell that spreadsheets do not evaluate as a formula, and whose decimals nobody takes for thousands."""
+    """Return a cell that no spreadsheet evaluates as a formula; the point of a number cannot be read as a thousands separator."""
     if isinstance(cell, float):
         return unambiguous(cell)
     # Without the apostrophe, spreadsheets would evaluate such a text as a formula.

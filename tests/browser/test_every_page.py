@@ -33,7 +33,7 @@ def unfold(page: Page, *, is_open: bool) -> None:
 
 def open_wide_and_light(page: Page, address: str) -> None:
     """Open a page in a wide window with light colors."""
-    # The page before would otherwise be laid out and drawn once more, for nobody.
+    # Otherwise the browser would lay out and draw the previous page again, which no test reads.
     page.evaluate("document.documentElement.hidden = true")
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
     page.emulate_media(color_scheme="light")
