@@ -231,10 +231,9 @@ def bring_up_to_date(
                     started_spark=work.started_spark,
                     told_of=frozenset(work.told_of),
                 )
-            changed = _merge(history, snapshot, daily, wanted, changed, work, progress)
-            changed = _sum(
-                history, snapshot, daily, wanted, changed, work, progress, batch_rows, in_process_below
-            )
+            attempt = _Attempt(history, snapshot, daily, wanted, work, progress, batch_rows)
+            changed = _merge(attempt, changed)
+            changed = _sum(attempt, changed, in_process_below)
             # Starting Spark takes seconds; nearly all nightly runs do not need it.
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
@@ -242,9 +241,7 @@ def bring_up_to_date(
                     stack.callback(session.stop)
                 work.started_spark = True
             if session is not None and changed:
-                _reduce(
-                    session, history, snapshot, daily, wanted, changed, work, work_dir, progress, batch_rows
-                )
+                _reduce(session, attempt, changed, work_dir)
             if gone:
                 daily.replace({}, [], gone=gone)
                 work.gone |= set(gone)
@@ -272,52 +269,49 @@ def _is_there(history_url: str) -> bool:
     return folder.is_dir() and (folder / "_delta_log").is_dir()
 
 
-def _merge(
-    history: History,
-    snapshot: Snapshot,
-    daily: Daily,
-    wanted: Mapping[str, str],
-    changed: Sequence[str],
-    work: _Work,
-    progress: Progress,
-) -> list[str]:
+@dataclass(frozen=True)
+class _Attempt:
+    """What the reduction of the changed days of one version of the history needs."""
+
+    history: History
+    snapshot: Snapshot
+    daily: Daily
+    wanted: Mapping[str, str]
+    """The fingerprint of each filed day."""
+    work: _Work
+    progress: Progress
+    batch_rows: int
+
+
+def _merge(attempt: _Attempt, changed: Sequence[str]) -> list[str]:
     """Store the statistics of days that can be merged from the sums of their files; return the other days."""
     left: list[str] = []
     for begin in range(0, len(changed), MERGED_DAYS):
         days = changed[begin : begin + MERGED_DAYS]
-        with progress.stage("reducing", f"Merging the sums of {len(changed)} of {len(wanted)} days"):
-            reduced = merge_days(history, snapshot, days)
+        sentence = f"Merging the sums of {len(changed)} of {len(attempt.wanted)} days"
+        with attempt.progress.stage("reducing", sentence):
+            reduced = merge_days(attempt.history, attempt.snapshot, days)
             if not reduced.rows_read:
                 left += days
                 continue
-            _store(daily, reduced, list(reduced.rows_read), wanted, work)
+            _store(attempt, reduced, list(reduced.rows_read))
         left += [day for day in days if day not in reduced.rows_read]
     return left
 
 
-def _sum(
-    history: History,
-    snapshot: Snapshot,
-    daily: Daily,
-    wanted: Mapping[str, str],
-    changed: Sequence[str],
-    work: _Work,
-    progress: Progress,
-    batch_rows: int,
-    in_process_below: int,
-) -> list[str]:
+def _sum(attempt: _Attempt, changed: Sequence[str], in_process_below: int) -> list[str]:
     """Reduce the rows of days in this process; return the days that Spark must reduce."""
-    small = [day for day, rows in _rows_of(snapshot, changed).items() if rows < in_process_below]
+    small = [day for day, rows in _rows_of(attempt.snapshot, changed).items() if rows < in_process_below]
     left = set(changed).difference(small)
     done = 0
     # Larger batches would only lose more work if the run is killed.
-    for days in Batches(snapshot, small, batch_rows=min(batch_rows, FIRST_BATCH_ROWS)):
-        sentence = _sentence(days, done=done, of=len(small), total=len(wanted))
-        with progress.stage("reducing", sentence):
-            reduced = sum_days(history, snapshot, days)
+    for days in Batches(attempt.snapshot, small, batch_rows=min(attempt.batch_rows, FIRST_BATCH_ROWS)):
+        sentence = _sentence(days, done=done, of=len(small), total=len(attempt.wanted))
+        with attempt.progress.stage("reducing", sentence):
+            reduced = sum_days(attempt.history, attempt.snapshot, days)
             left |= set(days).difference(reduced.rows_read)
             if reduced.rows_read:
-                _store(daily, reduced, list(reduced.rows_read), wanted, work)
+                _store(attempt, reduced, list(reduced.rows_read))
         done += len(days)
     return sorted(left)
 
@@ -327,46 +321,37 @@ def _sentence(days: Sequence[str], *, done: int, of: int, total: int) -> str:
     return f"Reducing {of} of {total} days{part}"
 
 
-def _store(
-    daily: Daily, reduced: Reduced, days: Sequence[str], wanted: Mapping[str, str], work: _Work
-) -> None:
+def _store(attempt: _Attempt, reduced: Reduced, days: Sequence[str]) -> None:
     """Store the statistics of days in one step."""
     told_of = days_told_of(reduced.statistics)
     filed = [
-        Filed(day, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ())))) for day in days
+        Filed(day, attempt.wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ()))))
+        for day in days
     ]
-    daily.replace(reduced.statistics, filed)
+    attempt.daily.replace(reduced.statistics, filed)
+    work = attempt.work
     work.reduced |= set(days)
     work.rows_read += sum(reduced.rows_read.values())
     work.told_of |= {day for each in filed for day in each.days}
 
 
-def _reduce(
-    session: SparkSession,
-    history: History,
-    snapshot: Snapshot,
-    daily: Daily,
-    wanted: Mapping[str, str],
-    changed: Sequence[str],
-    work: _Work,
-    work_dir: Path,
-    progress: Progress,
-    batch_rows: int,
-) -> None:
-    batches = Batches(snapshot, changed, batch_rows=batch_rows)
+def _reduce(session: SparkSession, attempt: _Attempt, changed: Sequence[str], work_dir: Path) -> None:
+    """Reduce the rows of days with Spark."""
+    batches = Batches(attempt.snapshot, changed, batch_rows=attempt.batch_rows)
     done = 0
     for days in batches:
-        sentence = _sentence(days, done=done, of=len(changed), total=len(wanted))
+        sentence = _sentence(days, done=done, of=len(changed), total=len(attempt.wanted))
+        progress = attempt.progress
         with progress.stage("reducing", sentence), Watch(session, progress, sentence) as watch:
             reduced = reduce_days(
                 session,
-                history,
-                snapshot,
+                attempt.history,
+                attempt.snapshot,
                 days,
                 work_dir=work_dir,
                 began=lambda kind: watch.begin(WORDS[kind]),
             )
-            _store(daily, reduced, days, wanted, work)
+            _store(attempt, reduced, days)
         done += len(days)
         batches.learn(max((table.num_rows for table in reduced.statistics.values()), default=0))
 
