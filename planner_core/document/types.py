@@ -87,7 +87,8 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     return BeforeValidator(validate)
 
 
-_SIZE_TEXT = r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *"
+# `1.500G` may be 1500G, so one to three digits and exactly three decimals are refused (`typed_numbers`).
+_SIZE_TEXT = r"^ *([0-9]{1,15}(\.([0-9]{1,2}|[0-9]{4,9}))?|(0[0-9]{0,14}|[0-9]{4,15})\.[0-9]{3}) *"
 _SIZE_SCHEMA = WithJsonSchema(
     {
         "anyOf": [

@@ -10,15 +10,16 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from planner_core.document.model import FittedCurve, MessageSizes, PlanDocument
 from planner_core.document.reading import parse_json, read_json, read_object
 from planner_core.document.schema import json_schema
-from planner_core.errors import DocumentInvalid, NotJson
+from planner_core.errors import DocumentInvalid, NotJson, SizeSyntax
 from planner_core.plan.evaluate import evaluate
+from planner_core.typed_numbers import typed_size
 from tests.cpu import at_most_cpu_seconds
 from tests.planner_core.plans import BASE, documents, policy_documents, varied
 
@@ -566,6 +567,40 @@ def test_core_refuses_every_document_that_the_schema_refuses(changes: dict[str, 
     document = varied(**changes)
     assert not VALIDATOR.is_valid(document)
     assert problems(document)
+
+
+@settings(max_examples=300)
+@given(
+    st.builds(
+        "".join,
+        st.tuples(
+            st.text("0123456789", min_size=1, max_size=5),
+            st.sampled_from(["", "."]),
+            st.text("0123456789", max_size=5),
+            st.sampled_from(["", "K", "G", "MiB", " t", "B", "X"]),
+        ),
+    )
+)
+@example("0.500G")
+@example("1234.500M")
+@example("1.5000G")
+def test_schema_allows_every_size_that_the_core_reads(text: str) -> None:
+    assume(is_size(text))
+    assert VALIDATOR.is_valid(varied(structures__0__minsize=text))
+
+
+@pytest.mark.parametrize("text", ["1.500G", "4.000", "12.345M", "123.000 KiB", "1.2.3K", "1X", ""])
+def test_schema_refuses_sizes_that_the_core_refuses_as_text(text: str) -> None:
+    assert not is_size(text)
+    assert not VALIDATOR.is_valid(varied(structures__0__minsize=text))
+
+
+def is_size(text: str) -> bool:
+    try:
+        typed_size(text)
+    except SizeSyntax:
+        return False
+    return True
 
 
 def with_queues(queues: object) -> dict[str, Any]:
