@@ -86,7 +86,7 @@ class Watcher:
         self._settings = settings
         self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
-        self._false_starts: Counter[int] = Counter()
+        self._false_starts: Counter[tuple[int, int]] = Counter()
         self._observer = HeartbeatObserver(settings.job_stale_s)
         self._waker = Waker()
         self._is_stopping = False
@@ -183,12 +183,21 @@ class Watcher:
                 self._database.damage.remember(
                     f"the process of job {job_id} has found it; its log and {LOG_FILE} have details"
                 )
-            # A keeper that cannot even start would be started again every two seconds, forever.
             if child.returncode != 0:
-                self._false_starts[job_id] += 1
-            if self._false_starts[job_id] >= MOST_FALSE_STARTS:
-                with self._database.session(writes=True) as session:
-                    service.refuse(session, job_id, NEVER_BEGAN)
+                self._note_false_start(job_id)
+
+    def _note_false_start(self, job_id: int) -> None:
+        """Refuse a run whose keepers cannot even start: they would be started again every two seconds, forever."""
+        with self._database.session(writes=False) as session:
+            run = repository.find(session, job_id, light=True)
+        if run is None:
+            return
+        # A keeper that has begun the run has increased its attempts, which have a limit of their own.
+        attempt = job_id, run.attempts
+        self._false_starts[attempt] += 1
+        if self._false_starts[attempt] >= MOST_FALSE_STARTS:
+            with self._database.session(writes=True) as session:
+                service.refuse(session, job_id, NEVER_BEGAN)
 
     def _release(self, session: Session, silent: Heartbeat) -> None:
         if not repository.release(session, silent):

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from app import main
 from app.database.engine import Database
-from app.jobs import processes, service
+from app.jobs import processes, repository, service
 from app.jobs.heartbeats import LONGEST_GAP_S
 from app.jobs.models import JobState
 from app.jobs.watcher import MOST_FALSE_STARTS, Watcher
@@ -238,6 +238,22 @@ def test_run_that_never_starts_is_abandoned_with_a_message(
     assert started == MOST_FALSE_STARTS
     assert "keepers.log" in job(database, job_id).sentence
     assert times_read(settings) == 0
+
+
+def test_run_that_starts_each_time_is_not_called_one_that_never_starts(
+    database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    for _ in range(MOST_FALSE_STARTS + 1):
+        assert watching.look() == 1
+        watching._children[job_id].wait()
+        with database.session(writes=True) as session:
+            run = repository.find(session, job_id)
+            assert run is not None
+            run.attempts += 1  # as if the keeper had begun the run before it ended
+    watching._reap()
+    assert job(database, job_id).state == JobState.QUEUED
 
 
 @pytest.mark.usefixtures("forked_keepers")
