@@ -93,6 +93,13 @@ def core(*, structures: int, queues: int, rounds: int) -> dict[str, Any]:
     return {"first": dataclasses.asdict(first), "later": dataclasses.asdict(later)}
 
 
+def night_size(*, rows: int, structures: int) -> dict[str, int]:
+    """Return the number of days with so many rows in total, and the sizes of the histories."""
+    from bench.night import HOURS, TIMES_AS_LONG, days_of
+
+    return {"days": max(days_of(rows, structures), 1), "hours": HOURS, "times_as_long": TIMES_AS_LONG}
+
+
 def history(*, url: str, first: int, end: int, structures: int, hours: Sequence[int]) -> int:
     """Add days of generated usage to a history, and return the number of rows."""
     from bench.night import make_history
@@ -127,7 +134,7 @@ def night(*, url: str, folder: str, published: Mapping[str, str]) -> dict[str, A
 
 
 PROBES: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each for each in (documents, pages, core, history, reductions, night)
+    each.__name__: each for each in (documents, pages, core, night_size, history, reductions, night)
 }
 
 

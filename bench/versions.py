@@ -157,6 +157,13 @@ class Version:
         command = (self.python, "-c", PROBES.read_text(encoding="utf-8"), "serve")
         data_dir.mkdir(parents=True, exist_ok=True)
         with started(command, (), self.environment(data_dir), folder=self.folder) as server:
+            # Its start is not part of any measurement.
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+            connection.request("GET", "/healthz")
+            if (status := connection.getresponse().status) != 200:
+                message = f"the server answered {status}"
+                raise NotMeasured(message)
+            connection.close()
             yield server
 
 
@@ -419,11 +426,9 @@ def measure_ingest(run: Run) -> list[Line]:
     small = [folder / f"{number:04}.smf" for number in range(count)]
     for number, path in enumerate(small):
         generate_dump(path, DUMP_BYTES, number, begin=FIRST_INTERVAL + timedelta(days=number))
-    listed, queued = (
-        f"{count} small dumps: cfplan ingest of a list, s",
-        f"{count} small dumps: uploads in the queue, s",
-    )
-    aim = AIM_118_DUMPS_S * count / 118
+    uploaded = small[: run.options.queued_dumps]
+    listed = f"{count} small dumps: cfplan ingest of a list, s"
+    queued = f"{len(uploaded)} small dumps: uploads in the queue, s"
 
     def by_command(version: Version) -> Figures:
         spent = version.run(*MAIN, "ingest", *map(str, small), data_dir=run.data("listed", version.name))
@@ -432,10 +437,13 @@ def measure_ingest(run: Run) -> list[Line]:
 
     def by_queue(version: Version) -> Figures:
         with version.serving(run.data("queued", version.name)) as server:
-            return {queued: asyncio.run(_upload(server, small))}
+            return {queued: asyncio.run(_upload(server, uploaded))}
 
-    made = lines(alternate("small dumps, list", _each(run, by_command), 1), {listed: aim})
-    made += lines(alternate("small dumps, queue", _each(run, by_queue), 1), {queued: aim})
+    aim_each = AIM_118_DUMPS_S / 118
+    made = lines(alternate("small dumps, list", _each(run, by_command), 1), {listed: aim_each * count})
+    made += lines(
+        alternate("small dumps, queue", _each(run, by_queue), 1), {queued: aim_each * len(uploaded)}
+    )
 
     dump = folder / "minutes.smf"
     generate_dump(dump, round(run.options.dump_mb * MEGA), SEED, interval=SMALLEST_INTERVAL)
@@ -491,17 +499,18 @@ def measure_night(run: Run) -> list[Line]:
 
     Each version stores the same generated usage in histories of its own, because their formats differ.
     """
-    from bench.night import HOURS, TIMES_AS_LONG, days_of
-
     options = run.options
-    days = max(days_of(options.night_rows, options.night_structures), 1)
+    sizes = run.after.probe(
+        "night_size", run.work, rows=options.night_rows, structures=options.night_structures
+    )
+    days, hours_a_day, times_as_long = sizes["days"], sizes["hours"], sizes["times_as_long"]
     small, short, long = (
         f"nightly run, {count} days, s"
-        for count in (max(days // TIMES_AS_LONG, 1) + 1, days + 1, days * TIMES_AS_LONG + 1)
+        for count in (max(days // times_as_long, 1) + 2, days + 2, days * times_as_long + 2)
     )
     ratio, reduced = "nightly run, long of short history", f"first reduction of {days} days, of DuckDB"
     histories = {
-        small: range(days - max(days // TIMES_AS_LONG, 1), days),
+        small: range(days - max(days // times_as_long, 1), days),
         short: range(days),
         long: range(days),
     }
@@ -511,10 +520,10 @@ def measure_night(run: Run) -> list[Line]:
     def url(version: Version, history: str) -> Path:
         return run.data("night", version.name, str(list(histories).index(history)))
 
-    def add(version: Version, history: str, of: range, hours: Sequence[int] = range(HOURS)) -> None:
+    def add(version: Version, history: str, of: range, hours: Sequence[int] = ()) -> None:
         version.probe(
             "history", run.work, url=str(url(version, history)), first=of.start, end=of.stop,
-            structures=options.night_structures, hours=list(hours),
+            structures=options.night_structures, hours=list(hours or range(hours_a_day)),
         )  # fmt: skip
 
     def one_night(version: Version, history: str) -> Mapping[str, Any]:
@@ -538,7 +547,7 @@ def measure_night(run: Run) -> list[Line]:
             "reductions", run.work, url=str(url(version, short)), rounds=options.night_rounds
         )
         shutil.copytree(url(version, short), url(version, long))
-        add(version, long, range(-days * (TIMES_AS_LONG - 1), 0), hours=(11,))
+        add(version, long, range(-days * (times_as_long - 1), 0), hours=(11,))
         add(version, small, histories[small])
         for history in histories:
             _report(f"first nightly run of {history}, {version.name}")
@@ -727,8 +736,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure both versions and print the table."""
     options = _options(arguments)
     before, after = _version(BEFORE, options.before), _version(AFTER, ROOT)
-    # Its context managers end the processes that were started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found: list[Line] = []
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-", dir=options.folder) as work:
@@ -757,6 +764,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--structures", type=int, default=STRUCTURES, help="structures of the largest plan")
     add("--queues", type=int, default=QUEUES, help="queues on each of them")
     add("--small-dumps", type=int, default=118, help="number of small dumps to store")
+    add("--queued-dumps", type=int, default=20, help="number of them that are also uploaded")
     add("--dump-mb", type=float, default=100, help="size of the dump with one-minute intervals in MB")
     add("--ingest-rounds", type=int, default=1, help="rounds of the ingest of this dump")
     add("--night-rows", type=int, default=2_000_000, help="rows of the short history")
@@ -775,4 +783,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
+    # The blocks in which processes were started end them.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     main()
