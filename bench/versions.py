@@ -87,7 +87,15 @@ class NotMeasured(Exception):
     """A version does not have what is measured; the message is the reason."""
 
 
-FAILURES = (NotMeasured, OSError, RuntimeError, KeyError, httpx.HTTPError, http.client.HTTPException)
+FAILURES = (
+    NotMeasured,
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    httpx.HTTPError,
+    http.client.HTTPException,
+)
 
 
 @dataclass(frozen=True)
@@ -211,10 +219,23 @@ class Run:
 
 
 def alternate(
-    what: str, measure: Mapping[str, Callable[[], Figures]], rounds: int, *, warm_ups: int = 0
+    what: str,
+    measure: Mapping[str, Callable[[], Figures]],
+    rounds: int,
+    *,
+    warm_ups: int = 0,
+    prepared: Mapping[str, Measured] | None = None,
 ) -> dict[str, Measured]:
-    """Measure each version in every round; a version that fails is left out of later rounds."""
-    found = {name: Measured() for name in measure}
+    """Measure each version in every round; a version that fails is left out of later rounds.
+
+    Args:
+        what: What is measured, for the progress.
+        measure: The functions that measure the versions once.
+        rounds: The number of rounds.
+        warm_ups: The number of rounds before these, whose figures are not kept.
+        prepared: The results of the preparation; versions that failed then are left out.
+    """
+    found = {name: Measured(reason=prepared[name].reason if prepared else "") for name in measure}
     for number in range(warm_ups + rounds):
         for name, each in measure.items():
             if found[name].reason:
@@ -305,11 +326,26 @@ def measure_sizing(run: Run) -> list[Line]:
     requests = run.options.requests
     with ExitStack() as stack:
         servers: dict[str, Server] = {}
-        for name, version in run.versions.items():
-            servers[name] = stack.enter_context(version.serving(run.data("sizing", name)))
-        servers[BARE] = stack.enter_context(running(BARE, ()))
-        documents = {name: _documents(run, version)["sq03"] for name, version in run.versions.items()}
-        documents[BARE] = documents[AFTER]
+        documents: dict[str, Any] = {}
+
+        def prepare(version: Version) -> Figures:
+            servers[version.name] = stack.enter_context(version.serving(run.data("sizing", version.name)))
+            documents[version.name] = _documents(run, version)["sq03"]
+            return {}
+
+        def prepare_bare() -> Figures:
+            servers[BARE] = stack.enter_context(running(BARE, ()))
+            documents[BARE] = _documents(run, run.after)["sq03"]
+            return {}
+
+        def measured(name: str) -> Figures:
+            server = servers[name]
+            if not server.connections:
+                server.connect()
+            seconds, cpu_s = server.round(requests)
+            return {"requests/s": requests / seconds, "CPU us each": cpu_s / requests * MEGA}
+
+        prepared = alternate("sizing, start", {**_each(run, prepare), BARE: prepare_bare}, 1)
         for what, count, aim in (
             ("the same document", 1, AIM_RATIO_REPEATED),
             ("other structures in each", VARIANTS, AIM_RATIO),
@@ -321,9 +357,10 @@ def measure_sizing(run: Run) -> list[Line]:
                 )
             found = alternate(
                 f"sizing, {what}",
-                {name: lambda each=server: _requests(each, requests) for name, server in servers.items()},  # type: ignore[misc]
+                {name: lambda each=name: measured(each) for name in prepared},  # type: ignore[misc]
                 run.options.rounds,
                 warm_ups=1,
+                prepared=prepared,
             )
             bare = found[BARE].median("requests/s")
             for each in found.values():
@@ -344,13 +381,6 @@ def measure_sizing(run: Run) -> list[Line]:
                 },
             )
     return made
-
-
-def _requests(server: Server, requests: int) -> Figures:
-    if not server.connections:
-        server.connect()
-    seconds, cpu_s = server.round(requests)
-    return {"requests/s": requests / seconds, "CPU us each": cpu_s / requests * MEGA}
 
 
 def measure_largest(run: Run) -> list[Line]:
@@ -374,11 +404,18 @@ def measure_largest(run: Run) -> list[Line]:
         },
     )
     with ExitStack() as stack:
-        measured = {
-            name: _saving(run, version, stack, json.dumps(_documents(run, version)["largest"]).encode())
-            for name, version in run.versions.items()
-        }
-        found = alternate("largest plan, first save", measured, 1)
+        saves: dict[str, Callable[[], Figures]] = {}
+
+        def prepare(version: Version) -> Figures:
+            body = json.dumps(_documents(run, version)["largest"]).encode()
+            saves[version.name] = _saving(version, run.data("largest", version.name), stack, body)
+            return {}
+
+        def measured(version: Version) -> Figures:
+            return saves[version.name]()
+
+        prepared = alternate("largest plan, start", _each(run, prepare), 1)
+        found = alternate("largest plan, first save", _each(run, measured), 1, prepared=prepared)
         made += lines(
             {
                 name: Measured(
@@ -389,7 +426,7 @@ def measure_largest(run: Run) -> list[Line]:
             },
             {"largest plan: save, s, first": None, "largest plan: show, s, first": None},
         )
-        found = alternate("largest plan, save", measured, run.options.rounds)
+        found = alternate("largest plan, save", _each(run, measured), run.options.rounds, prepared=prepared)
         return made + lines(
             found,
             {
@@ -400,8 +437,8 @@ def measure_largest(run: Run) -> list[Line]:
         )
 
 
-def _saving(run: Run, version: Version, stack: ExitStack, body: bytes) -> Callable[[], Figures]:
-    server = stack.enter_context(version.serving(run.data("largest", version.name)))
+def _saving(version: Version, data_dir: Path, stack: ExitStack, body: bytes) -> Callable[[], Figures]:
+    server = stack.enter_context(version.serving(data_dir))
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
     stack.callback(connection.close)
     save, names = stored.by_rest(body), (f"PLAN{number}" for number in range(10_000))
@@ -570,9 +607,7 @@ def measure_night(run: Run) -> list[Line]:
         return {**seconds, ratio: seconds[long] / seconds[short]}
 
     first = alternate("histories", _each(run, prepared), 1)
-    ready = {name: each for name, each in _each(run, measured).items() if not first[name].reason}
-    nights = alternate("nightly runs", ready, options.night_rounds)
-    nights = {name: nights.get(name, Measured(reason=first[name].reason)) for name in first}
+    nights = alternate("nightly runs", _each(run, measured), options.night_rounds, prepared=first)
     aims = {small: AIM_SMALL_NIGHT_S, short: None, long: AIM_LONG_NIGHT_S, ratio: AIM_TIMES_SHORT_NIGHT}
     return lines(nights, aims) + lines(first, {reduced: AIM_TIMES_DUCKDB})
 
@@ -581,24 +616,29 @@ def measure_load(run: Run) -> list[Line]:
     """Compare one server of each version under the load of many users, who read the pages that both versions have."""
     options = run.options
     with ExitStack() as stack:
-        servers = {
-            name: stack.enter_context(version.serving(run.data("load", name)))
-            for name, version in run.versions.items()
-        }
-        found_pages = {name: asyncio.run(_pages_of(server)) for name, server in servers.items()}
+        servers: dict[str, Server] = {}
+        found_pages: dict[str, dict[str, str]] = {}
+        documents: dict[str, Any] = {}
+
+        def prepare(version: Version) -> Figures:
+            servers[version.name] = stack.enter_context(version.serving(run.data("load", version.name)))
+            found_pages[version.name] = asyncio.run(_pages_of(servers[version.name]))
+            documents[version.name] = _documents(run, version)["sq03"]
+            return {}
+
+        prepared = alternate("load, start", _each(run, prepare), 1)
         common = [each for each in load.addresses() if all(each in of for of in found_pages.values())]
         for name, of in found_pages.items():
-            missing = sorted(set(load.addresses()) - set(of))
-            _report(f"load: {name} has no {', '.join(missing)}") if missing else None
+            if missing := sorted(set(load.addresses()) - set(of)):
+                _report(f"load: {name} has no {', '.join(missing)}")
 
         def measured(version: Version) -> Figures:
             addresses = [found_pages[version.name][each] for each in common]
-            document = _documents(run, version)["sq03"]
-            documents = (json.dumps(each).encode() for each in variants(document))
-            found = asyncio.run(_loaded(servers[version.name], addresses, documents, options))
+            bodies = (json.dumps(each).encode() for each in variants(documents[version.name]))
+            found = asyncio.run(_loaded(servers[version.name], addresses, bodies, options))
             _report(f"load, {version.name}: {len(found.errors)} errors of {len(found.together)} requests")
             figures = {"load: CPU of the server, s": found.cpu_s, "load: errors": len(found.errors)}
-            for kind in AIM_LOAD_S:
+            for kind in filter(found.answers, AIM_LOAD_S):
                 for percent in (50, 99):
                     figures[f"load: {kind}, p{percent}, s"] = found.percentile_s(kind, percent)
             return figures
@@ -608,7 +648,7 @@ def measure_load(run: Run) -> list[Line]:
         for kind, aim in AIM_LOAD_S.items():
             aims |= {f"load: {kind}, p50, s": None, f"load: {kind}, p99, s": aim}
         return lines(
-            alternate(users, _each(run, measured), 1),
+            alternate(users, _each(run, measured), 1, prepared=prepared),
             {**aims, "load: CPU of the server, s": None, "load: errors": None},
         )
 
@@ -718,8 +758,12 @@ def _figure(value: float | None) -> str:
 
 def _version(name: str, folder: Path) -> Version:
     folder = folder.resolve()
-    python = folder / ".venv/bin/python"
-    return Version(name, folder, str(python) if python.exists() else sys.executable)
+    python = Path(sys.executable) if folder == ROOT else folder / ".venv/bin/python"
+    # Another Python could find the packages of this version, and would compare it with itself.
+    if not (folder / "bench").is_dir() or not python.exists():
+        message = f"{folder} is not a checkout of cfplan with its packages in .venv. Run `make setup` in it."
+        raise SystemExit(message)
+    return Version(name, folder, str(python))
 
 
 def _commit(folder: Path) -> str:

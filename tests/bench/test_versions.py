@@ -172,6 +172,12 @@ def test_nightly_runs_add_a_day_to_reduced_histories(
     assert printed.count("before: NotMeasured: No module named 'duckdb'") == 5
 
 
+def test_folder_without_the_packages_of_a_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    with pytest.raises(SystemExit, match="is not a checkout of cfplan with its packages"):
+        versions.main(["--before", str(tmp_path)])
+
+
 def test_version_that_fails_is_left_out_of_later_rounds() -> None:
     calls: list[str] = []
 
@@ -190,6 +196,16 @@ def test_version_that_fails_is_left_out_of_later_rounds() -> None:
         Line("warm", None, 3.5, 7.0, "before: NotMeasured: no such command"),
         Line("other", None, None, None, "before: NotMeasured: no such command; after: not in this version"),
     ]
+
+
+def test_version_that_could_not_be_prepared_is_not_measured() -> None:
+    found = versions.alternate(
+        "part",
+        {BEFORE: dict, AFTER: dict},
+        1,
+        prepared={BEFORE: Measured(reason="no server"), AFTER: Measured()},
+    )
+    assert found == {BEFORE: Measured(reason="no server"), AFTER: Measured([{}])}
 
 
 def test_missing_figures_are_printed_as_a_dash_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
