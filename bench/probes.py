@@ -46,7 +46,7 @@ def serve(descriptor: int) -> None:
 
 
 def pages(*, addresses: Mapping[str, Sequence[str]], numbers: Sequence[int]) -> dict[str, Any]:
-    """Return the CPU time [ms] of the first answer and the median of the later ones, and the bytes sent, for each page.
+    """Return the CPU time [ms] of the first answer and the median of the later ones, and the bytes sent and in all, for each page.
 
     Args:
         addresses: The addresses of each page in the versions; the first one that this version has is measured.
@@ -79,7 +79,14 @@ async def _page(app: Any, addresses: Sequence[str], numbers: Sequence[int]) -> d
                 if answer.status_code != 200:
                     break
             else:
-                return {"first_ms": times[0], "median_ms": statistics.median(times[1:]), "sent_bytes": sent}
+                identity = {"Accept-Encoding": "identity"}
+                plain = await client.get(address.format(number=numbers[-1]), headers=identity)
+                return {
+                    "first_ms": times[0],
+                    "median_ms": statistics.median(times[1:]),
+                    "sent_bytes": sent,
+                    "plain_bytes": len(plain.content),
+                }
     return None
 
 

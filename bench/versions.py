@@ -286,13 +286,15 @@ def measure_pages(run: Run) -> list[Line]:
                 figures[f"{name}, first, CPU ms"] = each["first_ms"]
                 figures[f"{name}, CPU ms"] = each["median_ms"]
                 figures[f"{name}, KB sent"] = each["sent_bytes"] / KILO
+                figures[f"{name}, KB"] = each["plain_bytes"] / KILO
         return figures
 
     found = alternate("pages", _each(run, measured), run.options.rounds)
     aims: dict[str, float | None] = {
-        f"{name}, {figure}": None for name in PAGES for figure in ("first, CPU ms", "CPU ms", "KB sent")
+        f"{name}, {figure}": None for name in PAGES for figure in ("first, CPU ms", "CPU ms", "KB sent", "KB")
     }
-    aims |= {f"{CALCULATOR}, CPU ms": AIM_PAGE_MS, f"{CALCULATOR}, KB sent": AIM_PAGE_KB}
+    # The aim was set for the page before compression, which had 212 KB.
+    aims |= {f"{CALCULATOR}, CPU ms": AIM_PAGE_MS, f"{CALCULATOR}, KB": AIM_PAGE_KB}
     return lines(found, aims)
 
 
