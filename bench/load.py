@@ -124,23 +124,42 @@ def bodies() -> Iterator[bytes]:
 
 
 async def ask(
-    client: httpx.AsyncClient, documents: Iterator[bytes], planners: int, scripts: int, seconds: float
+    client: httpx.AsyncClient,
+    documents: Iterator[bytes],
+    planners: int,
+    scripts: int,
+    seconds: float,
+    *,
+    pages: Sequence[str] = (),
 ) -> list[Answered]:
-    """Let planners and scripts use a server for some seconds, and return all requests."""
+    """Let planners and scripts use a server for some seconds, and return all requests.
+
+    Args:
+        client: The client of the server, which has stored the plan.
+        documents: The documents that scripts send.
+        planners: The number of planners.
+        scripts: The number of scripts.
+        seconds: The time after which no user sends another request.
+        pages: The addresses of the pages, as often as planners choose them; by default those of `addresses`.
+    """
     end = time.perf_counter() + seconds
+    pages = pages or tuple(addresses())
     answered: list[Answered] = []
     async with asyncio.TaskGroup() as users:
         for number in range(planners):
-            users.create_task(_plan(client, random.Random(SEED + number), end, answered))  # noqa: S311 - no secret
+            users.create_task(_plan(client, random.Random(SEED + number), pages, end, answered))  # noqa: S311 - no secret
         for number in range(scripts):
             users.create_task(_provision(client, documents, number / scripts / REQUESTS_PER_S, end, answered))
     return answered
 
 
 async def _plan(
-    client: httpx.AsyncClient, chance: random.Random, end: float, answered: list[Answered]
+    client: httpx.AsyncClient,
+    chance: random.Random,
+    pages: Sequence[str],
+    end: float,
+    answered: list[Answered],
 ) -> None:
-    pages = tuple(_pages())
     await asyncio.sleep(chance.uniform(0, PAUSE_S[1]))
     while time.perf_counter() < end:
         address = chance.choice(pages)
@@ -152,7 +171,7 @@ async def _plan(
         await asyncio.sleep(chance.uniform(*PAUSE_S))
 
 
-def _pages() -> Iterator[str]:
+def addresses() -> Iterator[str]:
     """Yield what planners look at: most often the calculator and the plan."""
     version = f"/plans/{PLAN}/versions/1"
     structure = f"{version}/structures/APPLICATIO00"

@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count, cycle, islice
@@ -25,6 +25,7 @@ from pathlib import Path
 
 from planner_core.wire import JsonObject
 
+ROOT = Path(__file__).parents[1]
 CONNECTIONS = 4
 PATIENCE_S = 300.0
 """Time for a server to start and to answer its first request, on a busy machine."""
@@ -148,12 +149,29 @@ def running(which: str, bodies: Iterable[bytes], *, data_dir: Path | None = None
         data_dir: The folder for its data.
     """
     stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
+    with started((sys.executable, "-m", "bench.serving", which), bodies, {**os.environ, **stores}) as server:
+        yield server
+
+
+@contextmanager
+def started(
+    command: Sequence[str], bodies: Iterable[bytes], environment: Mapping[str, str], *, folder: Path = ROOT
+) -> Iterator[Server]:
+    """Start a server and stop it at the end of the block.
+
+    Args:
+        command: The command, to which the number of the listening socket is appended.
+        bodies: The bodies of the requests, one after another.
+        environment: The environment of the process.
+        folder: The working directory of the process.
+    """
     # The server inherits a listening socket, so that connections wait in its queue until the server is ready.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         descriptor = listener.fileno()
-        command = [sys.executable, "-m", "bench.serving", which, str(descriptor)]
-        process = subprocess.Popen(command, pass_fds=[descriptor], env={**os.environ, **stores})
+        process = subprocess.Popen(
+            [*command, str(descriptor)], pass_fds=[descriptor], env=environment, cwd=folder
+        )
     server = Server(process, port, bodies)
     try:
         yield server

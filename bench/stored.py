@@ -59,12 +59,17 @@ def measure(
 
 def _ways_of_the_largest_plan(*, structures: int, queues: int) -> dict[str, Saved]:
     body = json.dumps(largest(structures=structures, queues=queues)).encode()
+    return {"planner": by_rest(body), "bare-store": _put_bare(body)}
 
-    def by_rest(connection: http.client.HTTPConnection, name: str) -> str:
+
+def by_rest(body: bytes) -> Saved:
+    """Return the function that saves a document as a new plan over REST."""
+
+    def put(connection: http.client.HTTPConnection, name: str) -> str:
         _ask(connection, "PUT", f"/api/v1/plans/{name}", body, JSON, expected=201)
         return f"/plans/{name}"
 
-    return {"planner": by_rest, "bare-store": _put_bare(body)}
+    return put
 
 
 def _ways_of_pasted_queues(queues: int) -> dict[str, Saved]:
@@ -110,7 +115,7 @@ def _measure(
     times: dict[str, list[tuple[float, float, float]]] = {which: [] for which in ways}
     for number in range(rounds + 1):
         for which, (server, connection) in servers.items():
-            found = _save_and_show(server, connection, ways[which], f"{name}{number}")
+            found = save_and_show(server, connection, ways[which], f"{name}{number}")
             if number:  # the first round is a warm-up
                 times[which].append(found)
     return {
@@ -129,9 +134,10 @@ def _served(which: str) -> Iterator[_Served]:
             connection.close()
 
 
-def _save_and_show(
+def save_and_show(
     server: Server, connection: http.client.HTTPConnection, save: Saved, name: str
 ) -> tuple[float, float, float]:
+    """Save a plan under a name and show it; return the seconds of both, and CPU seconds of the server."""
     cpu, start = server.cpu_s(), time.perf_counter()
     shown_at = save(connection, name)
     saved = time.perf_counter()

@@ -36,7 +36,10 @@ PATIENCE_S = 600
 def forked_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork the compared servers, instead of importing the application in each."""
 
-    def start(command: Sequence[str], *, pass_fds: Sequence[int], env: Mapping[str, str]) -> Started:
+    def start(
+        command: Sequence[str], *, pass_fds: Sequence[int], env: Mapping[str, str], cwd: Path
+    ) -> Started:
+        assert cwd == ROOT
         (descriptor,) = pass_fds
         *python, which, number = command
         assert (python, number) == ([sys.executable, "-m", "bench.serving"], str(descriptor))
@@ -78,7 +81,7 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
 def test_load_of_many_users_is_compared_with_two_users(
     forked_servers: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bench.load._pages", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
+    monkeypatch.setattr("bench.load.addresses", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
     monkeypatch.setattr("bench.load.STRUCTURES", 1)
     monkeypatch.setattr("bench.load.PAUSE_S", (0.1, 0.3))
     main(["--only", "load", "--load-planners", "4", "--load-scripts", "2", "--load-seconds", "2"])
@@ -96,7 +99,7 @@ def test_load_of_many_users_is_compared_with_two_users(
 def test_service_is_loaded_while_it_reads_uploads(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bench.load._pages", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
+    monkeypatch.setattr("bench.load.addresses", lambda: iter(["/calculator?messages=NUMBER", "/plans/NONE"]))
     monkeypatch.setattr("bench.load.STRUCTURES", 1)
     monkeypatch.setattr("bench.load.PAUSE_S", (0.1, 0.3))
     asked = [
