@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,10 +29,12 @@ from tests.prepared import OPENED
 from tests.serving import authorities_are_read_once, background_threads, threads_left
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import SupportsIndex
 
     from pyspark.sql import SparkSession
+    from xdist.workermanage import WorkerController
 
 __all__ = [
     "authorities_are_read_once", "commits_do_not_wait_for_the_disk", "database", "empty_url", "migrated_file", "migrated_template",
@@ -109,15 +112,46 @@ OF_ONE_SPARK_SESSION = frozenset(
 """Files whose tests use the fixture `spark`."""
 
 
+class _CollectedTests(list[str]):
+    """The tests that a worker has collected. It finds the position of each without a search."""
+
+    def __init__(self, tests: Iterable[str]) -> None:
+        super().__init__(tests)
+        self._positions = {test: position for position, test in enumerate(self)}
+
+    def index(self, value: str, *bounds: SupportsIndex) -> int:
+        return super().index(value, *bounds) if bounds else self._positions[value]
+
+
 class Scheduling(LoadFileScheduling):
     """Gives a file to one worker, and all files that use a Spark session to the same one.
 
     Otherwise, each worker would start a Java virtual machine, whose first queries take seconds.
+
+    After each test, xdist counts all tests of all files that the worker got, and it searches all collected tests for each
+    test that it gives to a worker. With 25,000 tests, both took 4.2 of the 4.5 s of CPU time that the controller needs for it.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
         return "files of one Spark session" if file in OF_ONE_SPARK_SESSION else file
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        if node in self.registered_collections:
+            self.registered_collections[node] = _CollectedTests(collection)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget the files that the worker has finished, and give it the next one if it has almost finished this one.
+
+        A worker runs its files one after another, so those before the file of this test are finished.
+        """
+        files = self.assigned_work[node]
+        current = self._split_scope(self.registered_collections[node][item_index])
+        for earlier in list(takewhile(lambda file: file != current, files)):
+            if all(files[earlier].values()):
+                del files[earlier]
+        super().mark_test_complete(node, item_index, duration)
 
 
 @pytest.hookimpl(optionalhook=True)
