@@ -325,10 +325,11 @@ def _root(fit: _Fit, distances: Distances) -> Floats:
     of_state = distances.of_state(fit.lasting) - fit.state.T @ fit.state
     covariance[width:, width:] = of_state + gain @ spread @ gain.T
     # Decompose the correlations, because units differ by orders of magnitude; use eigenvalues, because the state may be
-    # known exactly, which a Cholesky factor does not allow.
+    # known exactly, which a Cholesky factor does not allow. The symmetric root is the only one that hardly changes with the
+    # last digits of the covariance: eigenvectors of equal eigenvalues may turn, and would draw other paths on another machine.
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-    root: Floats = scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+    root: Floats = scale[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return root
 
 

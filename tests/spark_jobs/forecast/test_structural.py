@@ -8,7 +8,7 @@ import pytest
 from spark_jobs.forecast import breaks, noise, structural
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import Break, Design
-from spark_jobs.forecast.noise import Distances, Lasting
+from spark_jobs.forecast.noise import NOISES, Distances, Lasting
 from spark_jobs.forecast.structural import PRIOR_DAYS
 from tests.spark_jobs.forecast.histories import MONDAY, busy
 
@@ -53,9 +53,29 @@ def fitter(
     )
 
 
-def test_covariance_matches_a_direct_calculation() -> None:
-    root = np.tril(Distances(GAPS, last=89).root(WALKS))
-    assert root @ root.T == pytest.approx(long_way(GAPS, GAPS, WALKS))
+@pytest.mark.parametrize(
+    "days", [np.arange(200), GAPS, np.r_[0, 1, 30, 31, 32, 80:95], np.array([0]), np.r_[0, 4]]
+)
+@pytest.mark.parametrize("pace_walk", [0.0, 0.006])
+@pytest.mark.parametrize("level_walk", [0.0, 0.2])
+@pytest.mark.parametrize(("correlation", "share"), [*NOISES, (0.6, 0.8)])
+def test_root_matches_one_of_a_direct_calculation(
+    days: np.ndarray, correlation: float, share: float, level_walk: float, pace_walk: float
+) -> None:
+    lasting = Lasting(correlation, share, level_walk, pace_walk)
+    distances, covariance = Distances(days, last=int(days[-1])), long_way(days, days, lasting)
+    columns = np.random.default_rng(5).normal(size=(len(days), 3))
+    expected = np.linalg.solve(np.linalg.cholesky(covariance), columns)
+    assert distances.whiten(lasting, columns) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert distances.log_det(lasting) == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-7, abs=1e-7)
+
+
+def test_root_of_equal_variances_is_symmetric() -> None:
+    made, distances, _ = fitter(GAPS)
+    root = structural._root(made._both(WALKS, steps=3)[0], distances)
+    scale = np.sqrt(np.diag(root @ root.T))
+    correlations = root / scale[:, None]
+    assert correlations == pytest.approx(correlations.T, abs=1e-9)
 
 
 def test_roots_kept_for_the_same_days_give_the_same_paths() -> None:
