@@ -123,9 +123,16 @@ def structural(
     return Paths(
         np.exp(np.minimum(np.concatenate([drawn for drawn, _ in parts]) + centre, LARGEST_LOG)),
         np.concatenate([growth for _, growth in parts]),
-        f"structural, {100 * (1 - linear):.0f} % compounding, {100 * linear:.0f} % linear",
+        _trend_of(linear),
         tuple(_told(each) for each in breaks),
     )
+
+
+def _trend_of(linear: float) -> str:
+    """Return the name of the model, with the probabilities of a compounding and a linear trend in percent."""
+    # A sum of shares may be slightly above 1, and the negative rest would be written as "-0 %".
+    percent = round(100 * linear)
+    return f"structural, {100 - percent} % compounding, {percent} % linear"
 
 
 def _told(found: Break) -> str:

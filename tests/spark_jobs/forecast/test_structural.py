@@ -197,6 +197,13 @@ def test_linear_growth_is_distinguished_from_compounding_growth() -> None:
     assert np.abs(np.log(middle / truth[300:])).max() < 0.06
 
 
+def test_shares_of_trends_are_whole_numbers_that_add_up_to_100() -> None:
+    # The sum of shares that add up to 1 may be rounded to more than 1.
+    assert structural._trend_of(1 + 2**-52) == "structural, 0 % compounding, 100 % linear"
+    assert structural._trend_of(0.0) == "structural, 100 % compounding, 0 % linear"
+    assert structural._trend_of(0.625) == "structural, 38 % compounding, 62 % linear"
+
+
 def test_level_shift_is_found_and_not_treated_as_growth() -> None:
     peaks = busy(200)
     peaks[120:] *= 1.5
