@@ -53,8 +53,6 @@ PRIOR_DAYS = 4
 LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
-BENT = 2
-"""The number of columns of a linear trend: of its pace, and of the curve around which it is expanded."""
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
 """The shares of the current level below which a linear trend is not continued: into the past, and into the future."""
 STEEPEST = 0.9
@@ -211,22 +209,15 @@ class _Fitter:
         """Fit the compounding trend and the linear one, which is approached in steps."""
         white, whiten = self._shared.of(lasting), self._shared.distances.whiten
         # Breaks are the last columns of a design; the columns before them are shared.
-        own = np.column_stack([self._design[:, white.design.shape[1] :], self._logs])
-        bent: Floats | None = None
-        if steps == 1:
-            # The pace is known before the fit, so all columns are transformed at once: reading the root takes the time.
-            own = whiten(lasting, np.concatenate([own, self._bent(self._pace)], axis=1))
-            own, bent = own[:, :-BENT], own[:, -BENT:]
-        else:
-            own = whiten(lasting, own)
+        own = whiten(lasting, np.column_stack([self._design[:, white.design.shape[1] :], self._logs]))
         design, logs = np.concatenate([white.design, own[:, :-1]], axis=1), own[:, -1]
         products = design.T @ design
         found = [self._fit(lasting, logs, design, products, white, is_linear=False)]
         changed = design.copy()
-        self._pace = float(found[0].coefficients[PACE]) if bent is None else self._pace
+        if steps > 1:
+            self._pace = float(found[0].coefficients[PACE])
         for _ in range(steps):
-            if bent is None or steps > 1:
-                bent = whiten(lasting, self._bent(self._pace))
+            bent = whiten(lasting, self._bent(self._pace))
             changed[:, PACE] = bent[:, 0]
             products[:, PACE] = products[PACE] = bent[:, 0] @ changed
             linear = self._fit(lasting, logs - bent[:, 1], changed, products, white, is_linear=True)
