@@ -8,7 +8,7 @@ import pytest
 from spark_jobs.forecast import breaks, noise, structural
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import Break, Design
-from spark_jobs.forecast.noise import NOISES, Distances, Lasting
+from spark_jobs.forecast.noise import MOST_CORRELATION, NOISES, Distances, Lasting
 from spark_jobs.forecast.structural import PRIOR_DAYS
 from tests.spark_jobs.forecast.histories import MONDAY, busy
 
@@ -68,6 +68,35 @@ def test_root_matches_one_of_a_direct_calculation(
     expected = np.linalg.solve(np.linalg.cholesky(covariance), columns)
     assert distances.whiten(lasting, columns) == pytest.approx(expected, rel=1e-6, abs=1e-8)
     assert distances.log_det(lasting) == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (-0.5, 1.0, 0.0, 0.0),
+        (0.91, 0.5, 0.0, 0.0),
+        (1.0, 1.0, 0.1, 0.0),
+        (np.nan, 1.0, 0.0, 0.0),
+        (0.5, 0.0, 0.0, 0.0),
+        (0.5, 1.1, 0.0, 0.0),
+        (0.5, 1.0, -0.1, 0.0),
+        (0.5, 1.0, 0.0, np.nan),
+        (0.5, 1.0, 0.0, np.inf),
+    ],
+)
+def test_combination_without_an_accurate_root_is_rejected(values: tuple[float, float, float, float]) -> None:
+    with pytest.raises(ValueError, match=r"the correlation must be from 0 to 0\.9,"):
+        Lasting(*values)
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.1, 1.0])
+def test_root_of_the_largest_correlation_is_accurate(share: float) -> None:
+    days = np.r_[0:50, 349, 350 + np.arange(8, 80, 8)]
+    for level_walk in (0.0, 1e-3, 1.0):
+        for pace_walk in (1e-8, 1e-5, 10.0):
+            lasting = Lasting(MOST_CORRELATION, share, level_walk, pace_walk)
+            found = Distances(days, last=int(days[-1])).log_det(lasting)
+            assert found == pytest.approx(np.linalg.slogdet(long_way(days, days, lasting))[1], abs=1e-4)
 
 
 def test_root_of_equal_variances_is_symmetric() -> None:
