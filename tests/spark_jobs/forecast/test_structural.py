@@ -59,7 +59,7 @@ def fitter(
 @pytest.mark.parametrize("pace_walk", [0.0, 0.006])
 @pytest.mark.parametrize("level_walk", [0.0, 0.2])
 @pytest.mark.parametrize(("correlation", "share"), [*NOISES, (0.6, 0.8)])
-def test_root_matches_one_of_a_direct_calculation(
+def test_root_matches_a_direct_calculation(
     days: np.ndarray, correlation: float, share: float, level_walk: float, pace_walk: float
 ) -> None:
     lasting = Lasting(correlation, share, level_walk, pace_walk)
@@ -99,7 +99,7 @@ def test_root_of_the_largest_correlation_is_accurate(share: float) -> None:
             assert found == pytest.approx(np.linalg.slogdet(long_way(days, days, lasting))[1], abs=1e-4)
 
 
-def test_root_of_equal_variances_is_symmetric() -> None:
+def test_root_of_correlations_is_symmetric() -> None:
     made, distances, _ = fitter(GAPS)
     root = structural._root(made._both(WALKS, steps=3)[0], distances)
     scale = np.sqrt(np.diag(root @ root.T))
