@@ -78,8 +78,9 @@ HISTORIES = ("small", "short", "long")
 MANY_ROWS = 10_000_000
 """The number of rows from which on the aim for a large first reduction applies."""
 ENGINES = ("sums", "rows", "Spark", "DuckDB", "Polars")
+"""The engines of a first reduction, in the order of each round: cfplan from the sums of files or from rows, and others."""
 LARGE_ENGINES, LARGE_ROUNDS = ("sums", "rows", "DuckDB"), 1
-"""The measurements of the large history: its aim needs these engines only, and a round of all of them would take minutes."""
+"""The engines and the number of rounds for the large history: its aim compares these only, and a round of all takes minutes."""
 COMPARED = tuple(kind for kind in KINDS if kind != HEALTH)
 """The kinds of statistics that all engines calculate: DuckDB has no function like Spark's `stack`, with which health is judged."""
 ROOT = Path(__file__).parents[1]

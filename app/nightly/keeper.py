@@ -117,6 +117,8 @@ class NightKeeper(Keeper):
         for start in range(1, MOST_STARTS + 1):
             # The job holds the rows of one table and day in memory, which may be the reason why it was killed; Spark does not.
             by_spark = start == MOST_STARTS
+            if by_spark:
+                self._say("At the last start, Spark reads all rows that must be read.")
             command = processes.night_command(
                 self._settings, facts=folder / FACTS, out=folder / RESULT, by_spark=by_spark
             )
