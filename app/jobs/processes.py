@@ -109,12 +109,14 @@ def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
     return [*command, f"--days={','.join(days)}"] if days else command
 
 
-def night_command(settings: Settings, *, facts: Path, out: Path) -> list[str]:
-    """Return the command of a nightly run."""
+def night_command(settings: Settings, *, facts: Path, out: Path, by_spark: bool = False) -> list[str]:
+    """Return the command of a nightly run; with `by_spark`, Spark reads the rows of all days that have to be read."""
     command = [
         *PYTHON, NIGHT, *_history(settings), "--facts", str(facts), "--out", str(out), "--progress",
         "--horizon", str(settings.forecast_days), "--work-dir", str(work_dir(settings)),
     ]  # fmt: skip
+    if by_spark:
+        command += ["--in-process-below", "0"]
     master = os.environ.get(MASTER_VARIABLE)
     if master:
         command.append(f"--master={master}")

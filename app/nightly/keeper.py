@@ -6,7 +6,7 @@ Each step may be interrupted at any instant and repeated:
 2. The keeper takes the lock of this machine, so that no process of a killed keeper is still working at the same time.
 3. A result that an earlier attempt left in the run's folder is used. If there is none, the facts are written
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, completely or not at all. If a signal
-   ends it, it is started again after a while.
+   ends it, it is started again after a while; at the last start, Spark reads rows.
 4. One transaction stores the result and ends the run.
 5. The report for mail is written, and the run's folder removed. If that is interrupted, the next run completes it.
    Active policies are compared with what cfplan expects, for the connections that ask for it (`app.zosmf.nightly`).
@@ -114,8 +114,14 @@ class NightKeeper(Keeper):
         levels = ", ".join(f"{name} {level}" for name, level in sorted(facts.cfcc_levels.items()))
         self._say(f"CFCC levels: {levels or 'none known'}")
         self._say(f"forecasts to score: {len(facts.past_forecasts)}")
-        command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
         for start in range(1, MOST_STARTS + 1):
+            # The job holds the rows of one table and day in memory, which may be the reason why it was killed; Spark does not.
+            by_spark = start == MOST_STARTS
+            if by_spark:
+                self._say("At the last start, Spark reads all rows that must be read.")
+            command = processes.night_command(
+                self._settings, facts=folder / FACTS, out=folder / RESULT, by_spark=by_spark
+            )
             try:
                 if self._follow(command, held, what="The nightly run") is None:
                     raise StepFailed(NO_RESULT)

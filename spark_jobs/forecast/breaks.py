@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 
 from spark_jobs.forecast.cleaning import NORMAL_MAD
 from spark_jobs.forecast.design import YEAR, Break, Design, break_of
-from spark_jobs.forecast.noise import KEPT_DAY_SETS, Distances, Lasting, distances_of, whitened
+from spark_jobs.forecast.noise import KEPT_DAY_SETS, Distances, Lasting, distances_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,13 +40,12 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
     is a product of two columns.
     """
     of_days = _candidates_of(days.tobytes(), last)
-    root = distances.root(SCAN)
     steps = of_days.columns
     # The part of the columns that is left to explain is steps - basis @ explained. It is never written out: for a year of
     # days, this would take most of the time of the search.
     basis, explained = _explained(of_days, deviation)
     weight = of_days.squares - (explained**2).sum(axis=0)
-    rest = whitened(root, logs[:, None])[:, 0]
+    rest = distances.whiten(SCAN, logs[:, None])[:, 0]
     rest = rest - basis @ (basis.T @ rest)
     found: list[Break] = []
     while len(found) < AT_MOST:
@@ -114,7 +113,7 @@ def _candidates_of(of_days: bytes, last: int) -> _Candidates:
     design = np.concatenate([plain.of(days), bend], axis=1)
     columns = np.stack([break_of(days, each) for each in breaks], axis=1)
     width = design.shape[1]
-    white = whitened(distances_of(days, last=last).root(SCAN), np.concatenate([design, columns], axis=1))
+    white = distances_of(days, last=last).whiten(SCAN, np.concatenate([design, columns], axis=1))
     priors = np.append(plain.priors(), BEND_PRIOR)
     design, columns = white[:, :width], white[:, width:]
     return _Candidates(

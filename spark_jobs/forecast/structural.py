@@ -53,8 +53,6 @@ PRIOR_DAYS = 4
 LARGEST_LOG = 80.0
 """Upper limit of the logarithm of all paths: 5e34, far above any count."""
 LINEAR_STEPS = 3
-BENT = 2
-"""The number of columns of a linear trend: of its pace, and of the curve around which it is expanded."""
 NEAR_ZERO, NEAR_ZERO_AHEAD = 0.05, 0.02
 """The shares of the current level below which a linear trend is not continued: into the past, and into the future."""
 STEEPEST = 0.9
@@ -123,9 +121,16 @@ def structural(
     return Paths(
         np.exp(np.minimum(np.concatenate([drawn for drawn, _ in parts]) + centre, LARGEST_LOG)),
         np.concatenate([growth for _, growth in parts]),
-        f"structural, {100 * (1 - linear):.0f} % compounding, {100 * linear:.0f} % linear",
+        _trend_of(linear),
         tuple(_told(each) for each in breaks),
     )
+
+
+def _trend_of(linear: float) -> str:
+    """Return the name of the model, with the probabilities of a compounding and a linear trend in percent."""
+    # A sum of shares may be slightly above 1, and the negative rest would be written as "-0 %".
+    percent = round(100 * linear)
+    return f"structural, {100 - percent} % compounding, {percent} % linear"
 
 
 def _told(found: Break) -> str:
@@ -204,22 +209,15 @@ class _Fitter:
         """Fit the compounding trend and the linear one, which is approached in steps."""
         white, whiten = self._shared.of(lasting), self._shared.distances.whiten
         # Breaks are the last columns of a design; the columns before them are shared.
-        own = np.column_stack([self._design[:, white.design.shape[1] :], self._logs])
-        bent: Floats | None = None
-        if steps == 1:
-            # The pace is known before the fit, so all columns are transformed at once: reading the root takes the time.
-            own = whiten(lasting, np.concatenate([own, self._bent(self._pace)], axis=1))
-            own, bent = own[:, :-BENT], own[:, -BENT:]
-        else:
-            own = whiten(lasting, own)
+        own = whiten(lasting, np.column_stack([self._design[:, white.design.shape[1] :], self._logs]))
         design, logs = np.concatenate([white.design, own[:, :-1]], axis=1), own[:, -1]
         products = design.T @ design
         found = [self._fit(lasting, logs, design, products, white, is_linear=False)]
         changed = design.copy()
-        self._pace = float(found[0].coefficients[PACE]) if bent is None else self._pace
+        if steps > 1:
+            self._pace = float(found[0].coefficients[PACE])
         for _ in range(steps):
-            if bent is None or steps > 1:
-                bent = whiten(lasting, self._bent(self._pace))
+            bent = whiten(lasting, self._bent(self._pace))
             changed[:, PACE] = bent[:, 0]
             products[:, PACE] = products[PACE] = bent[:, 0] @ changed
             linear = self._fit(lasting, logs - bent[:, 1], changed, products, white, is_linear=True)
@@ -325,10 +323,11 @@ def _root(fit: _Fit, distances: Distances) -> Floats:
     of_state = distances.of_state(fit.lasting) - fit.state.T @ fit.state
     covariance[width:, width:] = of_state + gain @ spread @ gain.T
     # Decompose the correlations, because units differ by orders of magnitude; use eigenvalues, because the state may be
-    # known exactly, which a Cholesky factor does not allow.
+    # known exactly, which a Cholesky factor does not allow. The symmetric root is the only one that hardly changes with the
+    # last digits of the covariance: eigenvectors of equal eigenvalues may turn, and would draw other paths on another machine.
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-    root: Floats = scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+    root: Floats = scale[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return root
 
 

@@ -63,8 +63,13 @@ def called(settings: Settings) -> dict[str, Any]:
 
 
 def times_run(settings: Settings) -> int:
+    return len(starts(settings))
+
+
+def starts(settings: Settings) -> list[str]:
+    """Return the option --in-process-below of each start of the job, empty if it was not given."""
     path = Path(settings.history) / "times-run"
-    return len(path.read_text().splitlines()) if path.exists() else 0
+    return [line.partition(" ")[2] for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def queue(database: Database, trigger: Trigger = Trigger.REQUEST, *, due_on: date | None = None) -> Run:

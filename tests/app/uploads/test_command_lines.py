@@ -14,6 +14,7 @@ from app.jobs import processes
 from app.jobs.models import JobState
 from app.jobs.watcher import Watcher
 from app.settings import Settings
+from spark_jobs.night.__main__ import _parser
 from tests.app.uploads.support import job, job_id_of, keep, settings_for, wait_until
 from tests.connections_support.server import PASSWORD, write_file
 from tests.process_tree import command_line, descendants, end_with_descendants
@@ -63,9 +64,22 @@ def test_commands_of_all_jobs_are_without_the_key(tmp_path: Path) -> None:
         processes.ingest_command(settings, [tmp_path / "a.smf"]),
         processes.rollup_command(settings, ["2026-11-20"]),
         processes.night_command(settings, facts=tmp_path / "facts", out=tmp_path / "out"),
+        processes.night_command(settings, facts=tmp_path / "facts", out=tmp_path / "out", by_spark=True),
         processes.history_command(settings, "maintain"),
     ]
     assert not [word for command in commands for word in command if KEY in word or "--history" in word]
+
+
+@pytest.mark.parametrize(("by_spark", "rows"), [(False, None), (True, 0)])
+def test_nightly_job_accepts_its_command(
+    by_spark: bool, rows: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFPLAN_HISTORY_URL", str(tmp_path / "history"))
+    settings = Settings(data_dir=tmp_path)
+    facts, out = tmp_path / "facts", tmp_path / "out"
+    command = processes.night_command(settings, facts=facts, out=out, by_spark=by_spark)
+    arguments = _parser().parse_args(command[command.index(processes.NIGHT) + 1 :])
+    assert (arguments.facts, arguments.out, arguments.in_process_below) == (facts, out, rows)
 
 
 @pytest.mark.parametrize(

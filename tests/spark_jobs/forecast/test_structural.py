@@ -8,7 +8,7 @@ import pytest
 from spark_jobs.forecast import breaks, noise, structural
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.design import Break, Design
-from spark_jobs.forecast.noise import Distances, Lasting
+from spark_jobs.forecast.noise import MOST_CORRELATION, NOISES, Distances, Lasting
 from spark_jobs.forecast.structural import PRIOR_DAYS
 from tests.spark_jobs.forecast.histories import MONDAY, busy
 
@@ -53,9 +53,58 @@ def fitter(
     )
 
 
-def test_covariance_matches_a_direct_calculation() -> None:
-    root = np.tril(Distances(GAPS, last=89).root(WALKS))
-    assert root @ root.T == pytest.approx(long_way(GAPS, GAPS, WALKS))
+@pytest.mark.parametrize(
+    "days", [np.arange(200), GAPS, np.r_[0, 1, 30, 31, 32, 80:95], np.array([0]), np.r_[0, 4]]
+)
+@pytest.mark.parametrize("pace_walk", [0.0, 0.006])
+@pytest.mark.parametrize("level_walk", [0.0, 0.2])
+@pytest.mark.parametrize(("correlation", "share"), [*NOISES, (0.6, 0.8)])
+def test_root_matches_a_direct_calculation(
+    days: np.ndarray, correlation: float, share: float, level_walk: float, pace_walk: float
+) -> None:
+    lasting = Lasting(correlation, share, level_walk, pace_walk)
+    distances, covariance = Distances(days, last=int(days[-1])), long_way(days, days, lasting)
+    columns = np.random.default_rng(5).normal(size=(len(days), 3))
+    expected = np.linalg.solve(np.linalg.cholesky(covariance), columns)
+    assert distances.whiten(lasting, columns) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert distances.log_det(lasting) == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (-0.5, 1.0, 0.0, 0.0),
+        (0.91, 0.5, 0.0, 0.0),
+        (1.0, 1.0, 0.1, 0.0),
+        (np.nan, 1.0, 0.0, 0.0),
+        (0.5, 0.0, 0.0, 0.0),
+        (0.5, 1.1, 0.0, 0.0),
+        (0.5, 1.0, -0.1, 0.0),
+        (0.5, 1.0, 0.0, np.nan),
+        (0.5, 1.0, 0.0, np.inf),
+    ],
+)
+def test_combination_without_an_accurate_root_is_rejected(values: tuple[float, float, float, float]) -> None:
+    with pytest.raises(ValueError, match=r"the correlation must be from 0 to 0\.9,"):
+        Lasting(*values)
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.1, 1.0])
+def test_root_of_the_largest_correlation_is_accurate(share: float) -> None:
+    days = np.r_[0:50, 349, 350 + np.arange(8, 80, 8)]
+    for level_walk in (0.0, 1e-3, 1.0):
+        for pace_walk in (1e-8, 1e-5, 10.0):
+            lasting = Lasting(MOST_CORRELATION, share, level_walk, pace_walk)
+            found = Distances(days, last=int(days[-1])).log_det(lasting)
+            assert found == pytest.approx(np.linalg.slogdet(long_way(days, days, lasting))[1], abs=1e-4)
+
+
+def test_root_of_correlations_is_symmetric() -> None:
+    made, distances, _ = fitter(GAPS)
+    root = structural._root(made._both(WALKS, steps=3)[0], distances)
+    scale = np.sqrt(np.diag(root @ root.T))
+    correlations = root / scale[:, None]
+    assert correlations == pytest.approx(correlations.T, abs=1e-9)
 
 
 def test_roots_kept_for_the_same_days_give_the_same_paths() -> None:
@@ -175,6 +224,13 @@ def test_linear_growth_is_distinguished_from_compounding_growth() -> None:
     peaks = truth[:300] * busy(300, level=1.0, noise=0.02, weekend=1.0)
     middle = np.median(drawn(peaks), axis=0)
     assert np.abs(np.log(middle / truth[300:])).max() < 0.06
+
+
+def test_shares_of_trends_are_whole_numbers_that_add_up_to_100() -> None:
+    # The sum of shares that add up to 1 may be rounded to more than 1.
+    assert structural._trend_of(1 + 2**-52) == "structural, 0 % compounding, 100 % linear"
+    assert structural._trend_of(0.0) == "structural, 100 % compounding, 0 % linear"
+    assert structural._trend_of(0.625) == "structural, 38 % compounding, 62 % linear"
 
 
 def test_level_shift_is_found_and_not_treated_as_growth() -> None:

@@ -40,7 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     for option in ("--history", "--facts", "--out"):
         parser.add_argument(option, type=Path, required=True)
-    for option in ("--horizon", "--work-dir", "--master"):
+    for option in ("--horizon", "--work-dir", "--master", "--in-process-below"):
         parser.add_argument(option, default="")
     parser.add_argument("--progress", action="store_true")
     arguments = parser.parse_args()
@@ -49,7 +49,7 @@ def main() -> int:
     orders = json.loads((history / "orders.json").read_text()) if (history / "orders.json").exists() else {}
     put(history / "called.json", {"argv": sys.argv[1:], "facts": facts})
     with (history / "times-run").open("a", encoding="utf-8") as file:
-        file.write(f"{os.getpid()}\n")
+        file.write(f"{os.getpid()} {arguments.in_process_below}\n")
     # `crash_starts`: how many starts crash; all if it is missing.
     times_run = len((history / "times-run").read_text(encoding="utf-8").splitlines())
     if times_run > orders.get("crash_starts", times_run):
