@@ -75,6 +75,7 @@ class Served:
     bare_ms: float
     """Median of the endpoint that returns the same bytes."""
     plain_bytes: int
+    """Number of bytes before compression, for which the aim for the calculator is set."""
     sent_bytes: int
     """Number of compressed bytes."""
 

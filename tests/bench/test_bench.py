@@ -17,9 +17,9 @@ from app.accounts.rights import RIGHTS, key_of
 from app.main import create_app
 from app.settings import Settings
 from bench import load, load_run, small_dumps, start
-from bench.__main__ import main
+from bench.__main__ import _print_pages, main
 from bench.largest import SMALL_QUEUES, SMALL_STRUCTURES
-from bench.pages import PAGES, SCRAPED_PAGES, SITE_PAGES
+from bench.pages import CALCULATOR, PAGES, SCRAPED_PAGES, SITE_PAGES, Served
 from bench.plans import largest
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
@@ -76,6 +76,17 @@ def test_pages_are_compared_with_endpoints_that_return_the_same_bytes() -> None:
         assert min(first, median, bare, ratio) > 0
         assert 0 < sent < plain
     assert re.search(r"^aim for the calculator +15\.0 +40\.0\nof aim +[\d.]+ +[\d.]+$", printed, re.MULTILINE)
+
+
+def test_aim_for_the_calculator_is_compared_with_its_size_before_compression(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _print_pages({CALCULATOR: Served(90.0, 30.0, 3.0, plain_bytes=60_000, sent_bytes=20_000)})
+    table = capsys.readouterr().out.splitlines()[1:]
+    head, page, aim, of_aim = (row.rstrip() for row in table if row)
+    column = head.index(" KB ") + len(" KB")
+    assert [row[:column].split()[-1] for row in (page, aim, of_aim)] == ["60.0", "40.0", "1.50"]
+    assert (page[column:].split(), aim[column:], of_aim[column:]) == (["20.0"], "", "")
 
 
 def test_load_of_many_users_is_compared_with_two_users(
