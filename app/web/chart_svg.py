@@ -41,6 +41,8 @@ _MOST_X_TICKS, _PX_PER_TICK, _PX_PER_Y_TICK = 10, 70, 20
 _MOST_MARK_LINES = 40
 """Maximum number of marks with signs that are drawn with lines."""
 _PIECE = 6.0
+_INVISIBLE = 0.05
+"""Height by which a line may miss a point [px]: as much as the rounding of its coordinates to one decimal."""
 _ROW, _BAR, _BAR_NAME = 46, 18, 16
 _SHORTEST_SHARE = 0.15
 """The least length of an enlarged bar, as a share of the longest bar: parts of a tenth of it are some pixels wide."""
@@ -81,6 +83,8 @@ class Shape:
                 for name, value in self.attributes.items()
             ]
         )
+        if not self.title and not self.text:
+            return Markup(f"<{self.tag}{named}/>")  # noqa: S704 - escaped above
         title = f"<title>{escape(self.title)}</title>" if self.title else ""
         return Markup(f"<{self.tag}{named}>{title}{escape(self.text)}</{self.tag}>")  # noqa: S704 - escaped above
 
@@ -296,7 +300,10 @@ class Sheet:
 
 
 def _number(value: str | float) -> str | float:
-    return value if isinstance(value, str) else round(value, 1)
+    if isinstance(value, str):
+        return value
+    rounded = round(value, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def text_width(text: str) -> float:
@@ -364,9 +371,8 @@ class _Plot:
             xs = [self.x(x) for x, _, _ in band.points]
             upper = [self.within(x, self.y(high)) for x, (_, _, high) in zip(xs, band.points, strict=True)]
             lower = [self.within(x, self.y(low)) for x, (_, low, _) in zip(xs, band.points, strict=True)]
-            self.sheet.add(
-                "polygon", band.style, points=_text_of([*_thinned(upper), *reversed(_thinned(lower))])
-            )
+            edges = [*_straightened(_thinned(upper)), *reversed(_straightened(_thinned(lower)))]
+            self.sheet.add("polygon", band.style, points=_text_of(edges))
 
     def grid(self, x_ticks: Sequence[Tick]) -> None:
         for tick in self.chart.y_axis.ticks(_y_ticks(self.chart)):
@@ -437,9 +443,8 @@ class _Plot:
                 places = _stepped(places)
             for piece in _clipped(places, (self.left, self.top, self.right, self.bottom)):
                 thin = _thinned(piece)
-                self.sheet.add(
-                    "polyline", line.style, points=_text_of(thin), data_name=line.name or line.label
-                )
+                drawn = _text_of(_straightened(thin))
+                self.sheet.add("polyline", line.style, points=drawn, data_name=line.name or line.label)
                 if line.style != "context":  # a label may be on a faint line
                     self.sheet.take_line(thin)
                 self.drawn.append((line, thin))
@@ -638,6 +643,30 @@ def _thinned(points: Sequence[Place]) -> list[Place]:
                 column = [first, *((last[0], y) for y in (high, low) if y not in ends), last]
         found += column
     return found
+
+
+def _straightened(points: Sequence[Place]) -> list[Place]:
+    """Return a line without the points that a straight line between others passes within `_INVISIBLE` pixels.
+
+    Each part is extended to the last point for which the straight line from its beginning stays close enough to all points
+    between them: the slopes allowed by each point narrow a cone. This takes one pass over the points.
+    """
+    if not points:
+        return []
+    found = [points[0]]
+    (from_x, from_y), least, most = points[0], -math.inf, math.inf
+    for previous, (x, y) in pairwise(points):
+        if not least * (x - from_x) <= y - from_y <= most * (x - from_x):
+            if previous != found[-1]:
+                found.append(previous)
+            (from_x, from_y), least, most = previous, -math.inf, math.inf
+        if x > from_x:
+            least = max(least, (y - from_y - _INVISIBLE) / (x - from_x))
+            most = min(most, (y - from_y + _INVISIBLE) / (x - from_x))
+        else:
+            # The end of a vertical part stays: no slope leads from here to a later point.
+            least, most = math.inf, -math.inf
+    return [*found, points[-1]] if len(points) > 1 else found
 
 
 def _clipped(points: Sequence[Place], frame: Box) -> Iterator[list[Place]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.web.axes import Linear, Listed, Log
-from app.web.chart_svg import NARROW, ChartLayout, Shape, layouts
+from app.web.chart_svg import _INVISIBLE, NARROW, ChartLayout, Shape, _straightened, layouts
 from app.web.charts import (
     LABEL_ONLY,
     Band,
@@ -123,10 +124,38 @@ def test_values_at_the_pointer_are_read_from_the_axes_of_each_plot() -> None:
 
 
 def test_line_breaks_at_gaps_and_a_single_point_is_a_dot() -> None:
-    points: tuple[Point, ...] = ((0, 1), (10, 2), (20, None), (30, 4), (40, None), (50, 5), (60, 6), (70, 7))
+    points: tuple[Point, ...] = ((0, 1), (10, 2), (20, None), (30, 4), (40, None), (50, 5), (60, 6), (70, 9))
     wide, _ = layouts(replace(EMPTY, lines=(Line(points),)))
     assert [len(places(shape)) for shape in with_class(wide, "curve")] == [2, 3]
     assert len(with_class(wide, "point", "circle")) == 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((0.0, 1.0, 2.5)), st.sampled_from((0.0, 0.01, -0.03, 1.0, -5.0))),
+        min_size=1,
+    )
+)
+def test_points_are_left_out_only_where_a_straight_line_shows_them(moves: list[tuple[float, float]]) -> None:
+    points = [
+        (sum(x for x, _ in moves[:end]), sum(y for _, y in moves[:end])) for end in range(len(moves) + 1)
+    ]
+    line = _straightened(points)
+    assert (line[0], line[-1]) == (points[0], points[-1])
+    for at, height in points:
+        drawn = [
+            y1 if x1 == x2 else y1 + (y2 - y1) * (at - x1) / (x2 - x1)
+            for (x1, y1), (x2, y2) in pairwise([line[0], *line])
+            if x1 <= at <= x2
+        ]
+        assert (at, height) in line or min(abs(y - height) for y in drawn) <= _INVISIBLE + 1e-9
+
+
+def test_smooth_curve_is_drawn_with_few_points() -> None:
+    points = tuple((nth / 10, 50 + 40 * math.sin(nth / 100)) for nth in range(700))
+    wide, _ = layouts(replace(EMPTY, lines=(Line(points),)))
+    (line,) = (shape for shape in wide.shapes if shape.tag == "polyline")
+    assert len(places(line)) < 80
 
 
 def test_later_points_are_further_right_and_larger_values_higher() -> None:
