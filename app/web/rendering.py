@@ -19,6 +19,7 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.ext import Extension
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from starlette.requests import Request
@@ -224,6 +225,19 @@ def root_path(request: Request) -> str:
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+
+
+class _WithoutIndentation(Extension):
+    """Removes the indentation of a template when it is loaded, since browsers ignore it and pages would contain it.
+
+    Line breaks stay, so that errors name the right line. Values keep all their blanks.
+    """
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return _INDENTATION.sub("", source)
+
+
 @cache
 def environment() -> Environment:
     """Return the template environment, which escapes all values and refuses unknown names."""
@@ -232,7 +246,7 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        lstrip_blocks=True,
+        extensions=[_WithoutIndentation],
         auto_reload=False,  # otherwise, each page would check the template's modification time
     )
     env.context_class = _PageContext

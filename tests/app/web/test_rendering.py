@@ -168,3 +168,13 @@ def test_values_of_a_page_are_freed_without_garbage_collection(monkeypatch: pyte
         assert kept() is None
     finally:
         gc.enable()
+
+
+def test_templates_lose_their_indentation_and_values_keep_it() -> None:
+    template = rendering.environment().from_string(
+        "<ul>\n  {% for item in items %}\n    <li>{{ item }}</li>\n  {% endfor %}\n</ul>"
+    )
+    assert (
+        template.render(items=["  one", "two\n  lines"])
+        == "<ul>\n<li>  one</li>\n<li>two\n  lines</li>\n</ul>"
+    )
