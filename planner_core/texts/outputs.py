@@ -60,7 +60,17 @@ def render_output(kind: str, result: PlanResult) -> Output:
     missing = job_incomplete(result.document) if kind == "job" else ()
     if errors or missing:
         raise OutputRefused(kind, errors + missing, is_incomplete=not errors)
-    make, suffix = _RENDERERS[kind]
+    make, _ = _RENDERERS[kind]
+    return Output(text=make(result), filename=output_filename(kind, result.document.qsg))
+
+
+def output_filename(kind: str, qsg: str) -> str:
+    """Return the file name of a text output of the plan of a queue-sharing group.
+
+    >>> output_filename("policy", "SQ$3")
+    'SQ_3-policy.txt'
+    """
+    _, suffix = _RENDERERS[kind]
     # Names of groups may have $, # and @, which are not safe in file names everywhere.
-    prefix = re.sub(r"[^A-Z0-9]", "_", result.document.qsg)
-    return Output(text=make(result), filename=f"{prefix}-{suffix}")
+    prefix = re.sub(r"[^A-Z0-9]", "_", qsg)
+    return f"{prefix}-{suffix}"

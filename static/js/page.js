@@ -14,6 +14,8 @@
     const text = document.getElementById(button.dataset.copy);
     const word = button.firstChild;
     const before = (button.dataset.words ??= word.data); // it may say "Copied" from the click before
+    const link = text.querySelector(":scope > a.text");
+    if (link && !(await loadText(link))) return; // the link stays, and shows the reason when it is followed
     try {
       await navigator.clipboard.writeText(text.textContent);
       word.data = "Copied";
@@ -76,18 +78,57 @@
       if (underway === address) underway = "";
     }
   };
-  document.addEventListener("toggle", loadOpened, true); // the event does not bubble
 
-  /* On paper nothing can be opened: explanations are printed open. */
+  /* Texts that the page does not contain are loaded one by one, each from the link in its place. */
+  const fillText = (link, text) => {
+    const box = link.parentElement;
+    if (link === document.activeElement) box.focus();
+    box.textContent = text;
+  };
+  const isText = (type) => (type ?? "").startsWith("text/plain"); // an error, or the page to sign in, is HTML
+  const fetchText = async (link) => {
+    try {
+      const response = await fetch(link.href);
+      if (!response.ok || !isText(response.headers.get("content-type"))) return false;
+      fillText(link, await response.text());
+      return true;
+    } catch {
+      return false;
+    } finally {
+      textsUnderway.delete(link);
+    }
+  };
+  const textsUnderway = new Map(); // by the link, what its request will return
+  const loadText = (link) => {
+    if (!textsUnderway.has(link)) textsUnderway.set(link, fetchText(link));
+    return textsUnderway.get(link);
+  };
+  const loadOpenedTexts = () => document.querySelectorAll("details[open] > pre > a.text").forEach(loadText);
+
+  const onToggle = () => {
+    loadOpened();
+    loadOpenedTexts();
+  };
+  document.addEventListener("toggle", onToggle, true); // the event does not bubble
+
+  /* On paper nothing can be opened: explanations and texts are printed open. */
   let closed = [];
+  const answerTo = (address) => {
+    // The browser prints when the handler returns, so it has to wait for the answer.
+    const request = new XMLHttpRequest();
+    request.open("GET", address, false);
+    request.send();
+    return request;
+  };
   addEventListener("beforeprint", () => {
     const link = document.querySelector("a.explanation");
     if (link) {
-      // The browser prints when this function returns, so it has to wait for the answer.
-      const request = new XMLHttpRequest();
-      request.open("GET", addressOf(link), false);
-      request.send();
-      if (request.status === 200) fill(request.responseText, addressOf(link));
+      const answer = answerTo(addressOf(link));
+      if (answer.status === 200) fill(answer.responseText, addressOf(link));
+    }
+    for (const each of document.querySelectorAll("pre > a.text")) {
+      const answer = answerTo(each.href);
+      if (answer.status === 200 && isText(answer.getResponseHeader("content-type"))) fillText(each, answer.responseText);
     }
     closed = [...document.querySelectorAll("details:not([open])")];
     for (const details of closed) details.open = true;
@@ -99,7 +140,7 @@
 
   document.addEventListener("cfplan:swapped", (event) => {
     showCopyButtons(event.target);
-    loadOpened(); // what was opened stays open
+    onToggle(); // what was opened stays open
   });
   showCopyButtons(document);
   openTarget();

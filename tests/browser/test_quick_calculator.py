@@ -94,11 +94,17 @@ def test_form_gives_the_same_policy_for_sq03_as_rest(new_context: NewContext, ha
     whole = by_rest(page, "policy", examples()["sq03"].document)
     for name in ("SQ03APPLICATION1", "SQ03CSQ_ADMIN"):
         assert structure(shown, name).split() == structure(whole, name).split()
-    unfold(page, "MQSC commands")
-    commands = page.get_by_role("region", name="MQSC commands")
-    assert commands.text_content() == by_rest(page, "mqsc", document(dsgroup="MQ.SMDS.*.APP1"))
     expect(page.get_by_role("status")).to_contain_text("SQ03APPLICATION1 needs 440.9 MiB")
     assert field(page, "Messages").input_value() == "200 000"
+    unfold(page, "MQSC commands")
+    commands = page.get_by_role("region", name="MQSC commands")
+    link = commands.get_by_role("link", name="Text of MQSC commands")
+    if has_script:
+        expect(link).to_have_count(0)
+    else:
+        link.click()
+        commands = page.locator("pre")
+    assert commands.text_content() == by_rest(page, "mqsc", document(dsgroup="MQ.SMDS.*.APP1"))
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
@@ -371,6 +377,7 @@ def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_pa
     for title in (POLICY, "MQSC commands", "SETXCF commands", "Runbook", "Plan document"):
         if title != POLICY:  # which is open from the first
             unfold(page, title)
+        expect(page.get_by_role("link", name="Text of ").locator("visible=true")).to_have_count(0)
         shown = page.get_by_role("region", name=title).text_content()
         page.get_by_role("button", name=f"Copy {title}").click()
         expect(page.get_by_role("button", name=f"Copied {title}")).to_be_visible()
@@ -380,6 +387,44 @@ def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_pa
         started.value.save_as(tmp_path / "text")
         assert (tmp_path / "text").read_bytes().decode() == shown
     expect(page.get_by_role("button", name=f"Copy {POLICY}")).to_be_visible()  # the word comes back
+
+
+def text_in(page: Page, kind: str) -> Locator:
+    return page.locator(f"#text-{kind}")
+
+
+def test_text_is_loaded_when_it_is_opened_and_follows_the_fields(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/calculator?messages=300000")
+    assert not [url for url in asked if "view=text" in url]
+    unfold(page, "Runbook")
+    expect(text_in(page, "runbook")).to_contain_text("Planned  300000 messages")
+    assert len([url for url in asked if "view=text" in url]) == 1
+    field(page, "Messages").fill("310000")
+    expect(text_in(page, "runbook")).to_contain_text("Planned  310000 messages")
+
+
+def test_texts_are_printed_without_being_opened(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/calculator?messages=300000")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("pre > a").count() == 0
+    expect(text_in(page, "mqsc")).to_contain_text("DEFINE CFSTRUCT(APPLICATION1)")
+    expect(text_in(page, "document").locator("visible=true")).to_contain_text('"backlog": 300000')
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_text_is_also_shown_by_the_browser(new_context: NewContext, has_script: bool) -> None:
+    page = new_context(java_script_enabled=has_script, expected="ERR_FAILED").new_page()
+    if has_script:  # a failure of the script leaves the link
+        page.route(lambda url: "view=text" in url, lambda route: route.abort(), times=1)
+    page.goto("/calculator?messages=300000")
+    unfold(page, "Runbook")
+    page.get_by_role("link", name="Text of Runbook").click()
+    expect(page.get_by_text("Planned  300000 messages")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/calculator/runbook\?messages=300000&view=text$"))
 
 
 def test_text_is_selected_if_copying_is_refused(new_context: NewContext) -> None:

@@ -101,7 +101,7 @@ REBUILT = frozenset({"/usage", "/forecasts", "/plans/SIM1/scenarios"})
 
 
 def missing_figures(opened: OpenedFolder, address: str, before: list[str]) -> list[str]:
-    """Return the figures of the old page that are no longer on it, on its tabs or on the explanations that it loads."""
+    """Return the figures of the old page that are no longer on it, on its tabs or on the explanations and texts that it loads."""
     answer = opened.get(address, "text/html")
     now = Counter(figures(answer.text))
     loaded = re.findall(r'class="explanation" href="([^"#]+)#([^"]+)"', answer.text)
@@ -109,6 +109,8 @@ def missing_figures(opened: OpenedFolder, address: str, before: list[str]) -> li
         explanations = opened.get(each, "text/html")
         assert all(f'id="{figure}"' in explanations.text for _, figure in loaded)
         now += Counter(figures(explanations.text))
+    for each in re.findall(r'class="text" href="([^"]+)"', answer.text):
+        now += Counter(figures(opened.get(html.unescape(each), "text/plain").text))
     tabs = re.search(r'<nav class="tabs".*?</nav>', answer.text, flags=re.DOTALL)
     for each in re.findall(r'href="([^"]+[?]tab=[^"]+)"', tabs[0]) if tabs else ():
         now += Counter(figures(opened.get(html.unescape(each), "text/html").text))

@@ -21,7 +21,7 @@ from planner_core.sizing.storage_class_memory import Overflow, overflow_of
 from planner_core.sizing.structure_answer import StructureAnswer
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import messages_that_fit, model_constant
-from planner_core.texts.outputs import render_output
+from planner_core.texts.outputs import output_filename, render_output
 from planner_core.wire import Answer
 
 Kind = Literal["bytes", "kib", "count", "percent", "text"]
@@ -41,6 +41,9 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
 """Titles and remarks of the text outputs on this page. The complete job is not among them: it needs more values."""
 
 DOCUMENT_OUTPUT = "document"
+VIEW = "view"
+SHOWN_IN_BROWSER = f"{VIEW}=text"
+"""Parameter with which a text is sent to be shown, not to be saved as a file."""
 EXPLANATIONS = "explanations"
 
 LABELS: Mapping[str, tuple[str, Kind]] = {
@@ -112,6 +115,8 @@ class OutputTextView:
     href: str
     is_cut: bool = False
     refusal: str = ""
+    text_at: str = ""
+    """Address of the text, if the page loads it when it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     """
     result = evaluate(document)
     # Three quarters of the page would be explanations, and few of them are opened.
-    explained_at = f"/calculator/{EXPLANATIONS}?{form.short_query}".removesuffix("?")
+    explained_at = _address(EXPLANATIONS, form.short_query)
     figures = _result_figures(result, lambda _, figure_id: (None, f"{explained_at}#{figure_id}"))
     outputs, refusal = _outputs(document, result, form)
     at = figures.structures.index(figures.application)
@@ -332,34 +337,38 @@ def _summary(application: StructureResult, findings: tuple[Finding, ...]) -> str
 def _outputs(
     document: PlanDocument, result: PlanResult, form: QuickForm
 ) -> tuple[tuple[OutputTextView, ...], str]:
-    shown, refusal = [], ""
-    for kind, (title, about) in SHOWN_OUTPUTS.items():
-        try:
-            output = render_output(kind, result)
-        except OutputRefused as error:
-            # One message is enough, because all texts are refused for the same errors of the plan.
-            refusal = refusal or str(error)
-            continue
-        shown.append(
-            OutputTextView(
-                kind, title, about, output.text, output.filename, f"/calculator/{kind}?{form.query}"
-            )
-        )
-    text, filename = document_text(document)
+    """Return the text that is open from the start, and the others as addresses; and the reason if texts are refused."""
+
+    def view(kind: str, title: str, about: str, filename: str, text: str = "") -> OutputTextView:
+        href = _address(kind, form.short_query)
+        text_at = "" if text else _address(kind, form.short_query, SHOWN_IN_BROWSER)
+        return OutputTextView(kind, title, about, text, filename, href, text_at=text_at)
+
     about = "The same plan as a document, for cfplan plan, for POST /api/v1/size, or as a starting point."
-    shown.append(
-        OutputTextView(
-            DOCUMENT_OUTPUT,
-            "Plan document",
-            about,
-            text,
-            filename,
-            f"/calculator/{DOCUMENT_OUTPUT}?{form.query}",
-        )
-    )
-    return tuple(shown), refusal
+    plan = DOCUMENT_OUTPUT, "Plan document", about, document_filename(document)
+    first, *others = SHOWN_OUTPUTS
+    try:
+        policy = render_output(first, result)
+    except OutputRefused as error:
+        # All texts are refused for the same errors of the plan.
+        return (view(*plan, document_text(document)[0]),), str(error)
+    shown = [
+        view(first, *SHOWN_OUTPUTS[first], policy.filename, policy.text),
+        *(view(kind, *SHOWN_OUTPUTS[kind], output_filename(kind, document.qsg)) for kind in others),
+    ]
+    return (*shown, view(*plan)), ""
+
+
+def _address(kind: str, *queries: str) -> str:
+    """Return the address of a text or of the explanations."""
+    return f"/calculator/{kind}?{'&'.join(filter(None, queries))}".removesuffix("?")
 
 
 def document_text(document: PlanDocument) -> tuple[str, str]:
     """Return the plan document as JSON text, and a file name for it."""
-    return document.model_dump_json(indent=2, exclude_defaults=True) + "\n", f"{document.qsg}.plan.json"
+    return document.model_dump_json(indent=2, exclude_defaults=True) + "\n", document_filename(document)
+
+
+def document_filename(document: PlanDocument) -> str:
+    """Return a file name for the plan document."""
+    return f"{document.qsg}.plan.json"

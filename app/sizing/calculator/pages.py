@@ -13,6 +13,7 @@ from app.sizing.calculator.answer import (
     DOCUMENT_OUTPUT,
     EXPLANATIONS,
     SHOWN_OUTPUTS,
+    VIEW,
     CalculatorResult,
     ResultFigures,
     answer_of,
@@ -88,7 +89,7 @@ def explanations(request: Request) -> HTMLResponse:
 
 @router.get("/calculator/{kind}")
 def download(request: Request, kind: str) -> Response:
-    """Return one of the text outputs, or the plan document, as a file."""
+    """Return one of the text outputs, or the plan document, as a file or as a text that the browser shows."""
     if kind not in SHOWN_OUTPUTS and kind != DOCUMENT_OUTPUT:
         raise HTTPException(status_code=404, detail="There is no such output.")
     form, document = read_form(request.query_params)
@@ -101,7 +102,8 @@ def download(request: Request, kind: str) -> Response:
     else:
         output = render_output(kind, evaluate(document))
         text, filename = output.text, output.filename
-    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    disposition = "inline" if VIEW in request.query_params else "attachment"
+    headers = {"Content-Disposition": f'{disposition}; filename="{filename}"'}
     return Response(text, media_type="text/plain", headers=headers)
 
 

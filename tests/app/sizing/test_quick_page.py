@@ -49,8 +49,8 @@ def test_texts_and_downloads_equal_those_of_rest(app: FastAPI, fields: dict[str,
         assert texts == []
         assert rest.json()["detail"] in shown.one(class_="answer").text
         return
-    assert texts[0].raw_text == rest.text
-    (link,) = [link for link in shown.all("a") if link["href"].startswith(f"/calculator/{kind}?")]
+    assert text_of(app, texts[0]) == rest.text
+    (link,) = shown.one("details", data_output=kind).all("a", class_="button")
     download = get(app, link["href"])
     assert download.content == rest.content
     assert download.media_type == rest.media_type == "text/plain"
@@ -58,10 +58,30 @@ def test_texts_and_downloads_equal_those_of_rest(app: FastAPI, fields: dict[str,
     assert link["download"] in download.headers["content-disposition"]
 
 
+def text_of(app: FastAPI, box: Element) -> str:
+    """Return the text in a box, or the one to which a link in it leads and which a browser would show there."""
+    links = box.all("a")
+    if not links:
+        return box.raw_text
+    (link,) = links
+    answer = get(app, link["href"])
+    assert (answer.status, answer.media_type) == (200, "text/plain")
+    assert answer.headers["content-disposition"].startswith("inline; ")
+    return answer.text
+
+
 @EVERY_PLAN
 def test_document_on_the_page_equals_its_download(app: FastAPI, fields: dict[str, str]) -> None:
     shown = page(app, calculator(**fields)).one("pre", id=f"text-{DOCUMENT_OUTPUT}")
-    assert json.loads(shown.raw_text) == document_of(app, fields)
+    assert json.loads(text_of(app, shown)) == document_of(app, fields)
+
+
+@EVERY_PLAN
+def test_only_the_text_that_is_open_is_on_the_page(app: FastAPI, fields: dict[str, str]) -> None:
+    first, *others = page(app, calculator(**fields)).all("details", class_="output")
+    assert "open" in first.attributes
+    assert not first.one("pre").all("a")
+    assert all("open" not in each.attributes and each.one("pre").all("a", class_="text") for each in others)
 
 
 def figures(part: Element) -> dict[str, str]:
