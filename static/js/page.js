@@ -50,6 +50,24 @@
     if (link && link.hash === location.hash) openTarget();
   });
 
+  /* Figures whose explanation is on a page of its own are links to it. Here they open in place, and the link moves inside. */
+  const fold = (root) => {
+    for (const link of root.querySelectorAll("a.figure")) {
+      const [details, summary, box, inside] = ["details", "summary", "div", "a"].map((tag) => document.createElement(tag));
+      details.className = "figure";
+      summary.append(...link.childNodes);
+      box.className = "why";
+      box.id = link.id;
+      inside.className = "explanation";
+      inside.href = link.getAttribute("href");
+      inside.textContent = `Explanation of ${summary.firstElementChild.textContent}`;
+      box.append(inside);
+      details.append(summary, box);
+      link.replaceWith(details);
+    }
+  };
+  window.cfplanFigures = { fold };
+
   /* Explanations that the page does not contain are on a page of their own: the link in each of them leads there. That
      page has them all, so opening the first one loads the others too. Without this script, the link is followed. */
   const addressOf = (link) => link.pathname + link.search;
@@ -143,6 +161,7 @@
     onToggle(); // what was opened stays open
   });
   showCopyButtons(document);
+  fold(document);
   openTarget();
   leadToTab();
 })();

@@ -35,6 +35,7 @@
 
   const swapAnswer = (fresh) => {
     const opened = new Map(openIn(answer));
+    window.cfplanFigures?.fold(fresh);
     for (const details of fresh.querySelectorAll("details")) {
       const was = opened.get(keyOf(details));
       if (was !== undefined) details.open = was;

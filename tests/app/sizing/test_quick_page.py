@@ -144,7 +144,7 @@ def test_every_number_links_to_its_explanation(app: FastAPI, fields: dict[str, s
     answer = shown.one(class_="answer")
     for number in answer.all("a", class_="num"):
         fold = answer.one(id=number["href"].removeprefix("#"))
-        explanation = explanation_of(app, fold.one("a", class_="explanation"))
+        explanation = explanation_of(app, fold)
         assert explanation.all("code", class_="formula")
         assert explanation.all(class_="basis")
     strip = answer.one("dl", class_="strip")
@@ -162,7 +162,7 @@ def explanation_of(app: FastAPI, link: Element) -> Element:
 @EVERY_PLAN
 def test_page_of_explanations_has_the_figures_of_the_calculator(app: FastAPI, fields: dict[str, str]) -> None:
     shown = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
-    links = shown.all("a", class_="explanation")
+    links = shown.all("a", class_="figure")
     (address,) = {link["href"].partition("#")[0] for link in links}
     explained = page(app, address)
     blocks = explained.all(class_="figures")
@@ -198,7 +198,7 @@ def test_form_with_errors_has_no_explanations(app: FastAPI, fields: dict[str, st
     shown = page(app, f"/calculator/explanations?{urlencode(fields)}", status=422)
     (name,) = fields
     assert shown.one("input", name=name)["aria-invalid"] == "true"
-    assert shown.all("a", class_="explanation") == []
+    assert shown.all("a", class_="figure") == []
 
 
 def test_default_calculation_with_a_dsgroup_has_no_errors_or_warnings(app: FastAPI) -> None:
