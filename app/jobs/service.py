@@ -221,9 +221,13 @@ def let_go(session: Session, job_id: int, owner: str) -> bool:
 
 
 def refuse(session: Session, job_id: int, sentence: str) -> None:
-    """Mark a waiting run as failed, with the reason."""
+    """Mark a run that waits for a keeper as failed, with the reason."""
     run = repository.find(session, job_id, lock=True)
-    if run is not None and run.state == JobState.QUEUED:
+    if run is None:
+        return
+    # A run whose keeper has died waits for the next one.
+    is_released = run.state == JobState.RUNNING and run.heartbeat_at is None
+    if is_released or run.state == JobState.QUEUED:
         run.state, run.ended_at, run.sentence = JobState.FAILED, utc_now(), sentence
         _record_end(session, run.id, run.kind, JobState.FAILED, sentence)
 

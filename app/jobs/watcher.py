@@ -37,7 +37,7 @@ LOG_FILE = "keepers.log"
 LARGEST_LOG_BYTES = 10 * 2**20
 """Size from which the log of keepers is renamed to keepers.log.1, when the next keeper is started."""
 NEVER_BEGAN = (
-    "The process for this job ended several times before the job started. Its messages are in the "
+    "Several processes for this job ended before they could work on it. Their messages are in the "
     "file keepers.log in the folder jobs of the data folder."
 )
 
@@ -86,7 +86,9 @@ class Watcher:
         self._settings = settings
         self._clean_up = clean_up
         self._children: dict[int, subprocess.Popen[bytes]] = {}
-        self._false_starts: Counter[tuple[int, int]] = Counter()
+        self._attempts: dict[int, int] = {}
+        """The attempts of the run when its keeper was started, of each child."""
+        self._false_starts: Counter[int] = Counter()
         self._observer = HeartbeatObserver(settings.job_stale_s)
         self._waker = Waker()
         self._is_stopping = False
@@ -148,6 +150,7 @@ class Watcher:
     def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
         with self._database.session(writes=False) as session:
             run = repository.find(session, job_id, light=True)
+        self._attempts[job_id] = run.attempts if run is not None else 0
         connections = kind_of(run.kind).connections if run is not None else ()
         environment = {
             **processes.environment(self._settings, connections=connections),
@@ -193,9 +196,11 @@ class Watcher:
         if run is None:
             return
         # A keeper that has begun the run has increased its attempts, which have a limit of their own.
-        attempt = job_id, run.attempts
-        self._false_starts[attempt] += 1
-        if self._false_starts[attempt] >= MOST_FALSE_STARTS:
+        if run.attempts != self._attempts[job_id]:
+            self._false_starts.pop(job_id, None)
+            return
+        self._false_starts[job_id] += 1
+        if self._false_starts[job_id] >= MOST_FALSE_STARTS:
             with self._database.session(writes=True) as session:
                 service.refuse(session, job_id, NEVER_BEGAN)
 

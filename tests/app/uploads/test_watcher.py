@@ -256,6 +256,28 @@ def test_run_that_starts_each_time_is_not_called_one_that_never_starts(
     assert job(database, job_id).state == JobState.QUEUED
 
 
+def test_interrupted_run_whose_next_keepers_never_start_is_abandoned(
+    database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = job_id_of(keep(database, settings.data_dir, READS))
+    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    started = watching.look()
+    keeper = watching._children[job_id]
+    with database.session(writes=True) as session:
+        owner = f"{socket.gethostname()[:60]}:{keeper.pid}:0"
+        assert service.claim(session, job_id, owner=owner, at_once=1) is not None
+
+    def has_failed() -> bool:
+        nonlocal started
+        started += watching.look()
+        return job(database, job_id).state == JobState.FAILED
+
+    wait_until(has_failed)
+    # The first one has begun the run.
+    assert started == 1 + MOST_FALSE_STARTS
+    assert "keepers.log" in job(database, job_id).sentence
+
+
 @pytest.mark.usefixtures("forked_keepers")
 def test_old_files_are_removed_when_the_service_starts(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
