@@ -101,7 +101,7 @@ _SIZE_SCHEMA = WithJsonSchema(
 _SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
-            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb]) *$|^ *0 *$"},
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb]) *$|^ *0{{1,15}} *$"},
             {"type": "integer", "const": 0},
         ],
         "description": "A number with K or M (1024-based), as MQSC writes it; only 0 needs no unit.",

@@ -589,6 +589,14 @@ def test_schema_allows_every_size_that_the_core_reads(text: str) -> None:
     assert VALIDATOR.is_valid(varied(structures__0__minsize=text))
 
 
+@pytest.mark.parametrize("text", ["0", "00", " 000 ", "64K", "1.0000K"])
+def test_schema_allows_the_sizes_of_rules_that_the_core_reads(text: str) -> None:
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "rules": [{"usage_over": 70, "size_over": text}]}
+    document = varied(structures__0__offload=offload)
+    read_object(document)
+    assert VALIDATOR.is_valid(document)
+
+
 @pytest.mark.parametrize("text", ["1.500G", "4.000", "12.345M", "123.000 KiB", "1.2.3K", "1X", ""])
 def test_schema_refuses_sizes_that_the_core_refuses_as_text(text: str) -> None:
     assert not is_size(text)
