@@ -141,6 +141,17 @@ class Scheduling(LoadFileScheduling):
         if node in self.registered_collections:
             self.registered_collections[node] = _CollectedTests(collection)
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Give the files that a worker has not finished to the others, and return the test during which it crashed.
+
+        xdist would give them the finished files, too. A worker that gets only such a file has no test to run, reports
+        nothing, and therefore never gets the next file.
+        """
+        files = self.assigned_work[node]
+        for finished in [file for file, tests in files.items() if all(tests.values())]:
+            del files[finished]
+        return super().remove_node(node)
+
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Forget the files that the worker has finished, and give it the next one if it has almost finished this one.
 

@@ -218,6 +218,14 @@ def test_other_worker_gets_the_remaining_tests_of_one_that_ended() -> None:
     assert sorted(second.given + first.given[:2]) == list(range(len(COLLECTED)))
 
 
+def test_other_worker_does_not_get_the_finished_files_of_one_that_ended() -> None:
+    scheduler, (first, second) = _scheduled(Scheduling)
+    scheduler.mark_test_complete(first, first.given[0])
+    scheduler.remove_node(first)
+    assert "tests/a.py" not in scheduler.workqueue
+    assert list(scheduler.assigned_work) == [second]
+
+
 def test_files_of_the_spark_session_are_one_unit() -> None:
     units = {
         Scheduling._split_scope(Scheduling.__new__(Scheduling), f"{file}::test")
