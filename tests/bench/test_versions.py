@@ -12,8 +12,11 @@ from typing import IO, Any
 
 import pytest
 
-from bench import probes, versions
-from bench.versions import AFTER, BEFORE, Line, Measured, NotMeasured, Version
+from bench.versions import checkout, probes, requests, rounds
+from bench.versions.__main__ import main
+from bench.versions.checkout import NotMeasured, Version
+from bench.versions.rounds import AFTER, BEFORE, Measured
+from bench.versions.table import Line, lines, print_lines
 from tests.prepared import Started, commands
 
 pytestmark = pytest.mark.long
@@ -39,7 +42,7 @@ def forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> Started:
         assert cwd == ROOT
         _python, option, what, *arguments = command
-        module = {versions.MAIN[1]: "app.cli", "bench.serving": what}.get(what, "bench.probes")
+        module = {checkout.MAIN[1]: "app.cli", "bench.serving": what}.get(what, "bench.versions.probes")
         assert option == ("-m" if module == "bench.serving" else "-c")
         out = stdout.fileno() if stdout else 1
         err = stderr.fileno() if stderr else 2
@@ -51,7 +54,7 @@ def forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     names = SimpleNamespace(Popen=start, **{
         name: getattr(subprocess, name) for name in ("DEVNULL", "TimeoutExpired", "run")
     })  # fmt: skip
-    monkeypatch.setattr("bench.versions.subprocess", names)
+    monkeypatch.setattr("bench.versions.checkout.subprocess", names)
     monkeypatch.setattr("bench.service.subprocess", names)
 
 
@@ -65,7 +68,7 @@ def test_version_compared_with_itself_prints_both_figures_of_each_line(
     forked_processes: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parts = ("--only", "pages", "--only", "sizing", "--only", "largest")
-    versions.main(
+    main(
         [
             "--before",
             str(ROOT),
@@ -110,7 +113,7 @@ def test_dumps_and_load_of_a_version_compared_with_itself(
         "--only",
         "load",
     )
-    versions.main(
+    main(
         ["--before", str(ROOT), *parts, "--load-planners", "2", "--load-scripts", "1", "--load-seconds", "1"]
     )
     printed, reported = capsys.readouterr()
@@ -161,9 +164,7 @@ def test_nightly_runs_add_a_day_to_reduced_histories(
     monkeypatch.setattr(
         Version, "probe", lambda version, *names, **arguments: nights.probe(version, *names, **arguments)
     )
-    versions.main(
-        ["--before", str(ROOT), "--only", "night", "--night-rows", "10000", "--night-structures", "5"]
-    )
+    main(["--before", str(ROOT), "--only", "night", "--night-rows", "10000", "--night-structures", "5"])
     assert nights.runs == [(AFTER, str(history), known) for known in (0, 1) for history in range(3)]
     printed = capsys.readouterr().out
     ratio = r"^nightly run, long of short history +- +4\.000 +- +1\.200 +3\.333$"
@@ -175,7 +176,7 @@ def test_nightly_runs_add_a_day_to_reduced_histories(
 def test_folder_without_the_packages_of_a_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bench").mkdir()
     with pytest.raises(SystemExit, match="is not a checkout of cfplan with its packages"):
-        versions.main(["--before", str(tmp_path)])
+        main(["--before", str(tmp_path)])
 
 
 def test_version_that_fails_is_left_out_of_later_rounds() -> None:
@@ -190,16 +191,16 @@ def test_version_that_fails_is_left_out_of_later_rounds() -> None:
         calls.append(AFTER)
         return {"warm": 1.0 * len(calls)}
 
-    found = versions.alternate("part", {BEFORE: fail, AFTER: measure}, 2, warm_ups=1)
+    found = rounds.alternate("part", {BEFORE: fail, AFTER: measure}, 2, warm_ups=1)
     assert calls == [BEFORE, AFTER, AFTER, AFTER]
-    assert versions.lines(found, {"warm": 7.0, "other": None}) == [
+    assert lines(found, {"warm": 7.0, "other": None}) == [
         Line("warm", None, 3.5, 7.0, "before: NotMeasured: no such command"),
         Line("other", None, None, None, "before: NotMeasured: no such command; after: not in this version"),
     ]
 
 
 def test_version_that_could_not_be_prepared_is_not_measured() -> None:
-    found = versions.alternate(
+    found = rounds.alternate(
         "part",
         {BEFORE: dict, AFTER: dict},
         1,
@@ -209,9 +210,7 @@ def test_version_that_could_not_be_prepared_is_not_measured() -> None:
 
 
 def test_missing_figures_are_printed_as_a_dash_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    versions.print_lines(
-        [Line("new", None, 2.0, 4.0, "before: no such page"), Line("both", 1500.0, 150.0, None)]
-    )
+    print_lines([Line("new", None, 2.0, 4.0, "before: no such page"), Line("both", 1500.0, 150.0, None)])
     assert capsys.readouterr().out == (
         "        before     after   ratio     aim  of aim\n"
         "new          -     2.000       -   4.000   0.500\n"
@@ -234,7 +233,7 @@ def test_medians_ignore_lines_that_a_round_does_not_have() -> None:
 def test_addresses_of_older_versions_are_tried_after_the_current_one(
     address: str, expected: list[str]
 ) -> None:
-    assert versions._candidates(address) == expected
+    assert requests.candidates(address) == expected
 
 
 def test_settings_of_the_caller_do_not_reach_the_versions(
@@ -266,7 +265,7 @@ if sys.argv[1] == "waits":
 def test_processes_that_a_command_leaves_are_stopped(
     ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "LONGEST_S", 2.0)
+    monkeypatch.setattr(checkout, "LONGEST_S", 2.0)
     file = tmp_path / "pid"
     program = LEAVES_A_CHILD.replace("print(", f"print(file=open({str(file)!r}, 'w'), *(", 1).replace(
         ", flush=True)", ",), flush=True)"

@@ -1,4 +1,4 @@
-"""Measurements that `bench.versions` runs in processes of each version: `python -c "$(cat bench/probes.py)" NAME ARGUMENTS`.
+"""Measurements that `bench.versions` runs in processes of each version: `python -c "$(cat bench/versions/probes.py)" NAME ARGUMENTS`.
 
 The text of this file runs in the folder of another version, whose packages it imports. It therefore uses only names that
 all compared versions have, and lists the older names of those that were moved. The arguments are JSON; the last one is the
