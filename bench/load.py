@@ -16,7 +16,7 @@ import random
 import tempfile
 import time
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -96,25 +96,60 @@ def measure(*, planners: int = PLANNERS, scripts: int = SCRIPTS, seconds: float 
 
 
 async def _measure(server: Server, planners: int, scripts: int, seconds: float) -> Load:
-    # Every user has a connection, like a browser or a script.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    address = f"http://127.0.0.1:{server.port}"
-    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE_S, limits=limits) as client:
-        saved = await client.put(
-            f"/api/v1/plans/{PLAN}", json=largest(structures=STRUCTURES, queues=QUEUES), timeout=PATIENCE_S
-        )
-        saved.raise_for_status()
+    async with client_of(server.address) as client:
+        await store_plan(client)
         documents = bodies()
         alone = await ask(client, documents, 1, 1, min(seconds, SECONDS_ALONE))
-        cpu_s, memory_mb, start = server.cpu_s(), server.memory_mb(), time.perf_counter()
-        together = await ask(client, documents, planners, scripts, seconds)
-        return Load(
-            alone,
-            together,
-            time.perf_counter() - start,
-            server.cpu_s() - cpu_s,
-            (memory_mb, server.memory_mb()),
-        )
+        found = await together(server, client, documents, planners, scripts, seconds)
+        return replace(found, alone=alone)
+
+
+def client_of(address: str) -> httpx.AsyncClient:
+    """Return a client of the server at an address, for any number of users."""
+    # Every user has a connection, like a browser or a script.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    # Not through the proxy that the environment may name.
+    return httpx.AsyncClient(base_url=address, timeout=PATIENCE_S, limits=limits, trust_env=False)
+
+
+async def store_plan(client: httpx.AsyncClient) -> None:
+    """Store the plan that planners look at."""
+    saved = await client.put(f"/api/v1/plans/{PLAN}", json=largest(structures=STRUCTURES, queues=QUEUES))
+    saved.raise_for_status()
+
+
+async def upload(client: httpx.AsyncClient, path: Path) -> int:
+    """Upload a dump, and return the number of the job that reads it."""
+    answer = await client.post(
+        f"/api/v1/uploads?filename={path.name}",
+        content=path.read_bytes(),
+        headers={"content-type": "application/octet-stream"},
+    )
+    answer.raise_for_status()
+    job: int = answer.json()["job"]["id"]
+    return job
+
+
+async def together(
+    server: Server,
+    client: httpx.AsyncClient,
+    documents: Iterator[bytes],
+    planners: int,
+    scripts: int,
+    seconds: float,
+    *,
+    pages: Sequence[str] = (),
+) -> Load:
+    """Measure a server while all users of `ask` use it."""
+    cpu_s, memory_mb, start = server.cpu_s(), server.memory_mb(), time.perf_counter()
+    answered = await ask(client, documents, planners, scripts, seconds, pages=pages)
+    return Load(
+        (),
+        answered,
+        time.perf_counter() - start,
+        server.cpu_s() - cpu_s,
+        (memory_mb, server.memory_mb()),
+    )
 
 
 def bodies() -> Iterator[bytes]:

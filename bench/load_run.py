@@ -26,9 +26,7 @@ import httpx
 import numpy as np
 
 from bench import load
-from bench.load import PAGE, PLAN, SIZING, Answered
-from bench.plans import largest
-from bench.service import PATIENCE_S
+from bench.load import PAGE, SIZING, Answered
 from bench.small_dumps import DUMP_BYTES
 
 SECONDS, DUMPS = 300, 118
@@ -134,7 +132,7 @@ def _await_answer(address: str) -> None:
     end = time.monotonic() + STARTUP_S
     while True:
         try:
-            httpx.get(f"{address}/healthz", timeout=STARTUP_S).raise_for_status()
+            httpx.get(f"{address}/healthz", timeout=STARTUP_S, trust_env=False).raise_for_status()
         except httpx.HTTPError:
             if time.monotonic() > end:
                 raise
@@ -146,13 +144,9 @@ def _await_answer(address: str) -> None:
 async def _measure(
     address: str, pid: int, planners: int, scripts: int, seconds: float, paths: Sequence[Path], is_night: bool
 ) -> Run:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     run = Run(seconds)
-    async with httpx.AsyncClient(base_url=address, timeout=PATIENCE_S, limits=limits) as client:
-        saved = await client.put(
-            f"/api/v1/plans/{PLAN}", json=largest(structures=load.STRUCTURES, queues=load.QUEUES)
-        )
-        saved.raise_for_status()
+    async with load.client_of(address) as client:
+        await load.store_plan(client)
         start = time.monotonic()
         sampling = asyncio.create_task(_sample(run, pid, start))
         jobs = asyncio.create_task(_jobs(run, client, paths, is_night, start))
@@ -201,15 +195,7 @@ async def _jobs(
     run: Run, client: httpx.AsyncClient, paths: Sequence[Path], is_night: bool, start: float
 ) -> None:
     """Upload the dumps, wait until they are read, and then start a nightly run and wait for it."""
-    waiting = set()
-    for path in paths:
-        answer = await client.post(
-            f"/api/v1/uploads?filename={path.name}",
-            content=path.read_bytes(),
-            headers={"content-type": "application/octet-stream"},
-        )
-        answer.raise_for_status()
-        waiting.add(answer.json()["job"]["id"])
+    waiting = {await load.upload(client, path) for path in paths}
     run.uploads = len(waiting)
     while waiting and time.monotonic() - start < LONGEST_JOBS_S:
         await asyncio.sleep(POLL_S)

@@ -52,6 +52,11 @@ class Server:
         self.port = port
         self.connections: list[socket.socket] = []
 
+    @property
+    def address(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
     def connect(self) -> int:
         """Open the connections, wait for the server to answer, and return the length of its answers [bytes]."""
         for _ in range(CONNECTIONS):

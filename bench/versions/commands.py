@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bench import start
 from bench.aims import AIM_118_DUMPS_S, AIM_ROLLED_UP_MB_PER_S, MEGA
+from bench.load import client_of, upload
 from bench.service import Server
 from bench.small_dumps import DUMP_BYTES
 from bench.versions.checkout import LONGEST_S, MAIN, NotMeasured, Spent, Version
 from bench.versions.rounds import BEFORE, Figures, Run, alternate, each_version
 from bench.versions.table import Line, lines
-from bench.versions.users import client_of
 
 POLL_S = 0.1
 AIM_OF_IMPORT = 0.88
@@ -109,21 +109,12 @@ def _check(ingested: Spent) -> None:
 
 async def _upload(server: Server, paths: Sequence[Path]) -> float:
     """Upload files, and return the seconds from the first one until all are stored."""
-    async with client_of(server) as client:
+    async with client_of(server.address) as client:
         await client.get("/healthz")
         began = time.perf_counter()
-        waiting = []
-        for path in paths:
-            answer = await client.post(
-                f"/api/v1/uploads?filename={path.name}",
-                content=path.read_bytes(),
-                headers={"content-type": "application/octet-stream"},
-            )
-            answer.raise_for_status()
-            waiting.append(answer.json()["job"]["id"])
-        for job in waiting:
+        for job in [await upload(client, path) for path in paths]:
             while (state := (await client.get(f"/api/v1/jobs/{job}")).json()["state"]) != "done":
-                if state == "failed" or time.perf_counter() - began > LONGEST_S:
+                if state not in ("queued", "running") or time.perf_counter() - began > LONGEST_S:
                     message = f"job {job} is {state} after {time.perf_counter() - began:.0f} s"
                     raise NotMeasured(message)
                 await asyncio.sleep(POLL_S)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import httpx
-
 from bench import load
 from bench.aims import AIM_LOAD_S
-from bench.plans import largest
-from bench.service import PATIENCE_S, Server, variants
+from bench.service import Server, variants
 from bench.versions.checkout import Version
 from bench.versions.requests import candidates
 from bench.versions.rounds import Figures, Run, alternate, documents_of, each_version, report
@@ -65,9 +61,8 @@ def measure_load(run: Run) -> list[Line]:
 
 async def _pages_of(server: Server) -> dict[str, str]:
     """Store the plan of the load, and return the address of each page in this version."""
-    async with client_of(server) as client:
-        document = largest(structures=load.STRUCTURES, queues=load.QUEUES)
-        (await client.put(f"/api/v1/plans/{load.PLAN}", json=document)).raise_for_status()
+    async with load.client_of(server.address) as client:
+        await load.store_plan(client)
         found = {}
         for address in dict.fromkeys(load.addresses()):
             for candidate in candidates(address):
@@ -81,22 +76,6 @@ async def _pages_of(server: Server) -> dict[str, str]:
 async def _loaded(
     server: Server, addresses: Sequence[str], documents: Iterator[bytes], options: argparse.Namespace
 ) -> load.Load:
-    async with client_of(server) as client:
-        cpu_s, memory_mb, began = server.cpu_s(), server.memory_mb(), time.perf_counter()
-        together = await load.ask(
-            client,
-            documents,
-            options.load_planners,
-            options.load_scripts,
-            options.load_seconds,
-            pages=addresses,
-        )
-        seconds = time.perf_counter() - began
-        return load.Load((), together, seconds, server.cpu_s() - cpu_s, (memory_mb, server.memory_mb()))
-
-
-def client_of(server: Server) -> httpx.AsyncClient:
-    """Return a client of a server, for any number of users."""
-    # Every user has a connection, like a browser or a script.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S, limits=limits)
+    users = options.load_planners, options.load_scripts, options.load_seconds
+    async with load.client_of(server.address) as client:
+        return await load.together(server, client, documents, *users, pages=addresses)
