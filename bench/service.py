@@ -198,8 +198,7 @@ def measure(
         The speed with the plan in every request, and with plans in which every application structure differs.
     """
     body = json.dumps(document).encode()
-    # A multiple of the connections, because each round sends the same number of requests on every connection.
-    requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
+    requests = requests_of_a_round(requests)
     with ExitStack() as stack:
         servers = {which: stack.enter_context(running(which, cycle([body]))) for which in SERVERS}
         answers = {which: server.connect() for which, server in servers.items()}
@@ -209,6 +208,11 @@ def measure(
         for server in servers.values():
             server.bodies = cycle(varied)
         return repeated, _median_rounds(servers, answers, rounds=rounds, requests=requests)
+
+
+def requests_of_a_round(wanted: int) -> int:
+    """Return the number of requests that a round sends: the same number on every connection."""
+    return max(wanted // CONNECTIONS, 1) * CONNECTIONS
 
 
 def _median_rounds(

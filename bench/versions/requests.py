@@ -23,7 +23,7 @@ from bench.aims import (
     KILO,
     MEGA,
 )
-from bench.service import PATIENCE_S, VARIANTS, Server, running, variants
+from bench.service import PATIENCE_S, VARIANTS, Server, requests_of_a_round, running, variants
 from bench.versions.checkout import Version
 from bench.versions.rounds import Figures, Measured, Run, alternate, documents_of, each_version
 from bench.versions.table import Line, lines
@@ -70,7 +70,7 @@ def measure_pages(run: Run) -> list[Line]:
 def measure_sizing(run: Run) -> list[Line]:
     """Compare sizing requests with a plain endpoint of this version that validates the document and returns it."""
     made: list[Line] = []
-    requests = run.options.requests
+    requests = requests_of_a_round(run.options.requests)
     with ExitStack() as stack:
         servers: dict[str, Server] = {}
         documents: dict[str, Any] = {}

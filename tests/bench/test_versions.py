@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import pytest
 
+from bench.service import requests_of_a_round
 from bench.versions import checkout, probes, requests, rounds
 from bench.versions.__main__ import main
 from bench.versions.checkout import NotMeasured, Version
@@ -76,7 +77,7 @@ def test_version_compared_with_itself_prints_both_figures_of_each_line(
             "--rounds",
             "1",
             "--requests",
-            "8",
+            "9",
             "--structures",
             "1",
             "--queues",
@@ -207,6 +208,11 @@ def test_version_that_could_not_be_prepared_is_not_measured() -> None:
         prepared={BEFORE: Measured(reason="no server"), AFTER: Measured()},
     )
     assert found == {BEFORE: Measured(reason="no server"), AFTER: Measured([{}])}
+
+
+@pytest.mark.parametrize(("wanted", "sent"), [(1, 4), (4, 4), (402, 400)])
+def test_figures_count_the_requests_that_a_round_sends(wanted: int, sent: int) -> None:
+    assert requests_of_a_round(wanted) == sent
 
 
 def test_missing_figures_are_printed_as_a_dash_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
