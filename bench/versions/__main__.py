@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench import load
@@ -40,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found: list[Line] = []
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="cfplan-bench-", dir=options.folder) as work:
+        temporary = Path(work) / "temporary"
+        temporary.mkdir()
+        before, after = (replace(each, temporary=temporary) for each in (before, after))
         run = Run(before, after, options, Path(work))
         for name in options.only or PARTS:
             part_began = time.perf_counter()
@@ -50,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             report(f"{name} took {time.perf_counter() - part_began:.0f} s")
     print(f"before: {commit_of(before.folder)}; after: {commit_of(ROOT)}; {os.cpu_count()} cores")
     print(
-        f"measured alternately in {(time.perf_counter() - began) / 60:.1f} minutes; medians of {options.rounds} rounds\n"
+        f"measured alternately in {(time.perf_counter() - began) / 60:.1f} minutes; medians of the rounds of each line\n"
     )
     print_lines(found)
 
@@ -85,5 +89,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 if __name__ == "__main__":
     # The blocks in which processes were started end them.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
     main()

@@ -59,11 +59,17 @@ class Version:
     name: str
     folder: Path
     python: str
+    temporary: Path | None = None
+    """The temporary folder of its processes. It is deleted at the end, because a process that is killed leaves its files."""
 
     def environment(self, data_dir: Path) -> dict[str, str]:
         """Return the environment of its processes: no settings but the data folder, and no nightly runs by the clock."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("CFPLAN_")}
-        return {**inherited, "CFPLAN_DATA_DIR": str(data_dir), "CFPLAN_NIGHT_HOUR": "off"}
+        # Python's own settings could add the modules of this version, or compile all modules again in each process.
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("CFPLAN_", "PYTHON"))
+        }
+        temporary = {"TMPDIR": str(self.temporary)} if self.temporary else {}
+        return {**inherited, **temporary, "CFPLAN_DATA_DIR": str(data_dir), "CFPLAN_NIGHT_HOUR": "off"}
 
     def run(self, *arguments: str, data_dir: Path) -> Spent:
         """Run its Python with these arguments, and stop whatever the command leaves running."""
@@ -98,7 +104,7 @@ class Version:
 
     def probe(self, name: str, data_dir: Path, **arguments: object) -> Any:  # noqa: ANN401 - any JSON value
         """Return the result of a function of `bench/probes.py` in its process."""
-        with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
+        with tempfile.TemporaryDirectory(prefix="cfplan-bench-", dir=self.temporary) as folder:
             out = Path(folder) / "result.json"
             source = PROBES.read_text(encoding="utf-8")
             self.run("-c", source, name, json.dumps(arguments), str(out), data_dir=data_dir)

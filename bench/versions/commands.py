@@ -17,12 +17,10 @@ from bench.load import client_of, upload
 from bench.service import Server
 from bench.small_dumps import DUMP_BYTES
 from bench.versions.checkout import LONGEST_S, MAIN, NotMeasured, Spent, Version
-from bench.versions.rounds import BEFORE, Figures, Run, alternate, each_version
+from bench.versions.rounds import Figures, Run, alternate, each_version
 from bench.versions.table import Line, lines
 
 POLL_S = 0.1
-AIM_OF_IMPORT = 0.88
-"""The CPU time to import the service, divided by that of the version on which the aim was set."""
 SMALLEST_INTERVAL = timedelta(minutes=1)
 SEED = 4
 
@@ -44,11 +42,7 @@ def measure_start(run: Run) -> list[Line]:
 
     # The first round compiles the modules.
     found = alternate("start", each_version(run, measured), run.options.rounds, warm_ups=1)
-    imported = found[BEFORE].median("import of the service, CPU ms")
-    aims = dict.fromkeys(measured_commands) | {
-        "import of the service, CPU ms": imported and AIM_OF_IMPORT * imported
-    }
-    return lines(found, aims)
+    return lines(found, dict.fromkeys(measured_commands))
 
 
 def measure_ingest(run: Run) -> list[Line]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
@@ -246,7 +247,9 @@ def test_settings_of_the_caller_do_not_reach_the_versions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CFPLAN_DATABASE_URL", "postgresql://other")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     environment = ITSELF.environment(tmp_path)
+    assert "PYTHONPATH" not in environment
     assert {name: value for name, value in environment.items() if name.startswith("CFPLAN_")} == {
         "CFPLAN_DATA_DIR": str(tmp_path),
         "CFPLAN_NIGHT_HOUR": "off",
@@ -256,6 +259,14 @@ def test_settings_of_the_caller_do_not_reach_the_versions(
 def test_last_line_of_an_error_is_the_reason(tmp_path: Path) -> None:
     with pytest.raises(NotMeasured, match=r"^ModuleNotFoundError: No module named 'absent'$"):
         ITSELF.run("-c", "import absent", data_dir=tmp_path)
+
+
+def test_temporary_files_of_a_killed_command_are_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    version = replace(ITSELF, temporary=tmp_path)
+    program = "import os, tempfile; tempfile.mkdtemp(); os._exit(1)"
+    with pytest.raises(NotMeasured, match="exit code 1"):
+        version.run("-c", program, data_dir=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 LEAVES_A_CHILD = """
