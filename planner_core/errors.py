@@ -49,7 +49,7 @@ class SizeSyntax(PlannerError):
     """A text that is not a size."""
 
     def __init__(self, *, text: str, needs_unit: bool = False, problem: str = "") -> None:
-        """Store the text, whether only its unit is missing, and the problem with its separators, if any."""
+        """Store the text, whether only its unit is missing, and any other problem with it."""
         self.text = text
         self.needs_unit = needs_unit
         self.problem = problem

@@ -167,7 +167,10 @@ def separator_problem(text: str, *, is_whole: bool = False) -> str:
     plain = text.strip()
     if problem := ambiguity(plain, is_whole=is_whole):
         return problem
-    has_only_decimals = plain.count(".") == 1 and not re.search(r"[^+0-9.A-Z-]", plain, re.IGNORECASE)
+    # A blank before the unit separates nothing.
+    has_only_decimals = plain.count(".") == 1 and not re.search(
+        r"[^+0-9.A-Z-](?! *[A-Z])", plain, re.IGNORECASE
+    )
     if len(plain) > LONGEST_DECIMAL or has_only_decimals or not _SEPARATED.fullmatch(plain):
         return ""
     if is_whole:

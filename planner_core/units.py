@@ -92,7 +92,12 @@ def parse_size(text: str | int, *, default_unit: str | None = "K") -> int:
         return int(whole) * _UNIT_BYTES[unit]
     size = Fraction(Decimal(f"{whole}.{part or 0}")) * _UNIT_BYTES[unit]
     if size.denominator != 1:
-        raise SizeSyntax(text=str(text))
+        problem = (
+            f"must be a whole number of bytes, such as {ceil_fraction(size)}"
+            if default_unit == "B"
+            else f"must be a whole number of K, such as {ceil_fraction(size / KIB)}K"
+        )
+        raise SizeSyntax(text=str(text), problem=problem)
     return size.numerator
 
 

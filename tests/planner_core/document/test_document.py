@@ -168,6 +168,21 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ),
         ({S0 + "initsize": "12X"}, "/structures/0/initsize", "'12X' is not a valid size"),
         ({S0 + "initsize": "0.5K"}, "/structures/0/initsize", "512B is not a whole number of K"),
+        (
+            {S0 + "queues__0__message_bytes": "1.1K"},
+            "/structures/0/queues/0/message_bytes",
+            "must be a whole number of bytes, such as 1127",
+        ),
+        (
+            {S0 + "initsize": "1.1G"},
+            "/structures/0/initsize",
+            "must be a whole number of K, such as 1153434K",
+        ),
+        (
+            {S0 + "initsize": "1.1  g"},
+            "/structures/0/initsize",
+            "must be a whole number of K, such as 1153434K",
+        ),
         ({S0 + "initsize": 0}, "/structures/0/initsize", "must be between 1K and 1T"),
         ({S0 + "size": "1025G"}, "/structures/0/size", "must be between 1K and 1T"),
         ({S0 + "initsize": 1.5}, "/structures/0/initsize", "must be a size such as '512M'"),
