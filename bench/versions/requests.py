@@ -43,7 +43,7 @@ CALCULATOR = "calculator"
 
 
 def measure_pages(run: Run) -> list[Line]:
-    """Compare pages that every planner loads, and the import of the service."""
+    """Compare pages that every planner loads."""
     addresses = {name: candidates(address) for name, address in PAGES.items()}
 
     def measured(version: Version) -> Figures:
