@@ -182,27 +182,29 @@ class Watcher:
                     self._release(session, each)
         for job_id, child in ended.items():
             del self._children[job_id]
+            attempts = self._attempts.pop(job_id)
             if child.returncode == processes.FOUND_DAMAGE:
                 self._database.damage.remember(
                     f"the process of job {job_id} has found it; its log and {LOG_FILE} have details"
                 )
             if child.returncode != 0:
-                self._note_false_start(job_id)
+                self._note_false_start(job_id, attempts)
 
-    def _note_false_start(self, job_id: int) -> None:
+    def _note_false_start(self, job_id: int, attempts: int) -> None:
         """Refuse a run whose keepers cannot even start: they would be started again every two seconds, forever."""
         with self._database.session(writes=False) as session:
             run = repository.find(session, job_id, light=True)
         if run is None:
             return
         # A keeper that has begun the run has increased its attempts, which have a limit of their own.
-        if run.attempts != self._attempts[job_id]:
+        if run.attempts != attempts:
             self._false_starts.pop(job_id, None)
             return
         self._false_starts[job_id] += 1
         if self._false_starts[job_id] >= MOST_FALSE_STARTS:
             with self._database.session(writes=True) as session:
                 service.refuse(session, job_id, NEVER_BEGAN)
+            del self._false_starts[job_id]
 
     def _release(self, session: Session, silent: Heartbeat) -> None:
         if not repository.release(session, silent):
