@@ -18,7 +18,6 @@ from app import logs
 from app.connections.declared import AnyConnection, read_connections, read_private_text
 from app.connections.errors import ConnectionsInvalid
 from app.settings import Settings
-from app.texts.yaml_reader import NotYaml, read_yaml
 
 # Between key and value, YAML allows signs of blocks, tags and anchors.
 _NAMED = re.compile(r"(?:user|password)_variable[\"']?\s*:(?:\s|[>|][+-]?|[!&]\S+\s|[\"'])*(\w+)")
@@ -109,6 +108,8 @@ def _from_variables(
 
 
 def _from_file(name: str, connection: AnyConnection) -> Credentials:
+    from app.texts.yaml_reader import NotYaml, read_yaml
+
     path = connection.credentials_file
     assert path is not None  # noqa: S101 - checked by the caller
     what = f"Connection {name}: credentials_file"

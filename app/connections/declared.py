@@ -34,7 +34,6 @@ from pydantic_core import ErrorDetails
 
 from app.connections.errors import ConnectionsInvalid, ConnectionUnknown
 from app.settings import Settings, is_secure_address
-from app.texts.yaml_reader import NotYaml, read_yaml
 from planner_core import names
 from planner_core.texts.cfrm.policy_json import SizeUnit
 from planner_core.units import MIB
@@ -209,6 +208,8 @@ def read_connections(settings: Settings) -> Mapping[str, AnyConnection]:
     """
     if not settings.connections_file:
         return NONE
+    from app.texts.yaml_reader import NotYaml, read_yaml
+
     path = Path(settings.connections_file)
     text = read_private_text(path, SETTING, is_private=False)
     try:

@@ -6,14 +6,16 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.interval import IntervalTrigger
 from sqlalchemy.exc import DBAPIError
 
 from app.database.engine import Database
 from app.settings import Settings
 from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from apscheduler.schedulers.background import BackgroundScheduler
 
 EVERY_S = 60
 
@@ -43,6 +45,10 @@ class Poller:
         """Start the thread, unless no connections are declared."""
         if not self._settings.connections_file:
             return
+        # Imported only if connections are declared, and only by the process of the service that starts jobs.
+        from apscheduler.schedulers.background import BackgroundScheduler
+        from apscheduler.triggers.interval import IntervalTrigger
+
         self._is_stopping.clear()
         scheduler = BackgroundScheduler(
             # A poll that takes longer than a minute, or a machine that was asleep, is followed by a single one.

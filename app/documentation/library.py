@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.documentation.markdown import Article, Section, read_sections, read_summary, render_article
+from app.documentation.articles import Article, Section
 from app.web.rendering import ROOT
 
 DOCS_DIR = ROOT / "docs"
@@ -129,6 +129,9 @@ def article(slug: str) -> Article | None:
 
 @cache  # bounded, because it is called only for existing pages
 def _rendered(slug: str) -> Article:
+    # Here and below, because the Markdown parser is needed only when pages are read.
+    from app.documentation.markdown import render_article
+
     return render_article(*_text_and_place(slug))
 
 
@@ -140,12 +143,16 @@ def _text_and_place(slug: str) -> tuple[str, str]:
 
 def entry(slug: str) -> Entry:
     """Return title and lead of an existing page."""
+    from app.documentation.markdown import read_summary
+
     page = read_summary(*_text_and_place(slug))
     return Entry(slug, page.title, page.lead)
 
 
 def sections() -> Iterator[tuple[str, tuple[Section, ...]]]:
     """Yield the address and the text of every page, divided at its headings, in reading order."""
+    from app.documentation.markdown import read_sections
+
     for slug in _files():
         yield slug, read_sections(_text_and_place(slug)[0])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,44 +14,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
+from app.documentation.articles import Article, Heading, Section, Summary
 from app.documentation.pictures import inline_picture
 from app.web.rendering import slug
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading below the title: its level, text and anchor."""
-
-    level: int
-    text: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The title of a page and its lead: the first sentence below the title, empty if a heading comes first."""
-
-    title: str
-    lead: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading of a page and the text below it, without markup; the anchor of the title is empty."""
-
-    heading: str
-    anchor: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """A rendered page."""
-
-    title: str
-    html: Markup
-    headings: tuple[Heading, ...]
-
 
 _COMMENT = re.compile(r"^<!--[^>]*-->\n", re.MULTILINE)
 """A line that marks a generated part of a file: HTML in files is shown as text, but this line is not for readers."""

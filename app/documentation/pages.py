@@ -9,7 +9,7 @@ from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.documentation import library
-from app.documentation.markdown import Article, Heading
+from app.documentation.articles import Article, Heading
 from app.documentation.pictures import screenshot
 from app.web.rendering import Page, render
 from app.web.router import Router

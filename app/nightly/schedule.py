@@ -11,13 +11,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.interval import IntervalTrigger
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from tzlocal import get_localzone
 
 from app.clock import utc_now
 from app.database.engine import Database
@@ -28,6 +25,9 @@ from app.nightly.models import Trigger
 from app.settings import Settings
 from planner_core.errors import PlannerError
 
+if TYPE_CHECKING:
+    from apscheduler.schedulers.background import BackgroundScheduler
+
 LOOKS_EVERY_MINUTES = 15
 
 logger = logging.getLogger("cfplan.night")
@@ -35,7 +35,11 @@ logger = logging.getLogger("cfplan.night")
 
 def zone_of(settings: Settings) -> tzinfo:
     """Return the time zone of the scheduled hour: from the settings, or else of this machine."""
-    return ZoneInfo(settings.night_zone) if settings.night_zone else get_localzone()
+    if settings.night_zone:
+        return ZoneInfo(settings.night_zone)
+    from tzlocal import get_localzone
+
+    return get_localzone()
 
 
 def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
@@ -78,6 +82,11 @@ class Schedule:
         """Start the thread, unless the schedule is off."""
         if self._settings.night_hour is None:
             return
+        # Of all processes of the service, only the one that starts jobs needs APScheduler.
+        from apscheduler.schedulers.background import BackgroundScheduler
+        from apscheduler.triggers.cron import CronTrigger
+        from apscheduler.triggers.interval import IntervalTrigger
+
         zone = zone_of(self._settings)
         scheduler = BackgroundScheduler(
             # Late and missed calls are merged into one, since a single call catches up on everything.

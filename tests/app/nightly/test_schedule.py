@@ -16,7 +16,6 @@ from app.jobs import processes
 from app.jobs.models import JobState
 from app.main import create_app
 from app.nightly import report, repository
-from app.nightly import schedule as scheduling
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule, due_at, last_due, zone_of
 from app.settings import Settings, SettingsInvalid, read_settings
@@ -268,7 +267,7 @@ def test_next_due_time_is_the_next_scheduled_hour(schedule: Schedule, clock: Clo
 def test_scheduled_hour_without_a_zone_is_in_the_zone_of_the_machine(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduling, "get_localzone", lambda: BERLIN)
+    monkeypatch.setattr("tzlocal.get_localzone", lambda: BERLIN)
     assert zone_of(settings) == BERLIN
 
 
