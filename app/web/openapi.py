@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -137,14 +138,22 @@ SECURITY_SCHEMES = {
 
 def problems(*statuses: int) -> Responses:
     """Return the problem documents with these statuses, and the default one."""
+    described: Responses = {status: _problem_of_status(status) for status in statuses}
+    return {**described, "default": _other_problem()}
+
+
+@cache  # the routes, which are declared at import, have the same few problems
+def _problem_of_status(status: int) -> JsonObject:
+    return _problem_response(PROBLEM_WORDS[status], _example_problem(status))
+
+
+@cache
+def _other_problem() -> JsonObject:
     other = (
         "Any other refusal or failure, such as 421 (unknown host name) or 500 (with a reference for the log)."
     )
-    described: Responses = {
-        status: _problem_response(PROBLEM_WORDS[status], _example_problem(status)) for status in statuses
-    }
     unexpected = Problem(UNEXPECTED, "This is an error in the service.", reference="0a1b2c3d4e5f")
-    return {**described, "default": _problem_response(other, unexpected)}
+    return _problem_response(other, unexpected)
 
 
 def _problem_response(description: str, example: Problem) -> JsonObject:
@@ -238,8 +247,8 @@ def _put_rights(described: JsonObject, rights: Mapping[str, Role | str]) -> None
     """Describe how requests are authenticated, and the role that each operation needs."""
     described["components"]["securitySchemes"] = SECURITY_SCHEMES
     described["components"]["responses"] = {
-        "Unauthorized": _problem_response(PROBLEM_WORDS[401], _example_problem(401)),
-        "Forbidden": _problem_response(PROBLEM_WORDS[403], _example_problem(403)),
+        "Unauthorized": _problem_of_status(401),
+        "Forbidden": _problem_of_status(403),
     }
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
