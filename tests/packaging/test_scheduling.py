@@ -1,7 +1,8 @@
-"""The files that each worker gets in a test run, and their order."""
+"""The files that each worker gets in a test run, their order, and the messages of workers."""
 
 from __future__ import annotations
 
+import socket
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
@@ -115,3 +116,10 @@ def test_files_of_the_spark_session_are_one_unit() -> None:
         for file in OF_ONE_SPARK_SESSION
     }
     assert len(units) == 1
+
+
+def test_worker_does_not_wait_to_send_messages_about_repeated_tests(pytestconfig: pytest.Config) -> None:
+    if not hasattr(pytestconfig, "workerinput"):
+        pytest.skip("this run has no workers")
+    connection = pytestconfig.failures_db.sock  # type: ignore[attr-defined]
+    assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
