@@ -16,12 +16,15 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from app.assistants.answering import ReadRequests, SentAnswers, Unanswered
 from app.assistants.lines import BoundedLines, RequestNumber
 from app.assistants.tools import MOST_ARGUMENT_BYTES, TOOLS, Outcome, Tool, call
 from planner_core import CORE_VERSION
 
 NAME: Final = "cfplan"
 AT_ONCE: Final = 2
+PATIENCE_S: Final = 5.0
+"""Seconds for which a call that was ended may still need to be answered."""
 MOST_LINE_BYTES: Final = 6 * MOST_ARGUMENT_BYTES + 2**20
 """The longest line that is read: JSON may write each character of the arguments as six, such as \\u0041."""
 TOO_LONG: Final = (
@@ -37,7 +40,7 @@ INSTRUCTIONS: Final = (
 
 
 async def serve(*, limit_s: float) -> None:
-    """Answer the client on standard input and output until it closes them.
+    """Answer the client on standard input and output until it closes them and all requests were answered.
 
     Args:
         limit_s: Seconds after which a call is ended.
@@ -52,7 +55,12 @@ async def serve(*, limit_s: float) -> None:
             await writing.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error)))
 
         lines.refuse_by(refuse)
-        await server.run(reading, writing, server.create_initialization_options())
+        unanswered = Unanswered()
+        await server.run(
+            ReadRequests(reading, unanswered, patience_s=limit_s + PATIENCE_S),
+            SentAnswers(writing, unanswered),
+            server.create_initialization_options(),
+        )
 
 
 def _server(limit_s: float) -> Server[Any]:

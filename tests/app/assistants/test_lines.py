@@ -98,6 +98,28 @@ def test_raw_bytes_without_an_end_are_answered_and_the_server_goes_on(tmp_path: 
     assert "result" in answers[3]
 
 
+def test_all_requests_are_answered_although_the_input_has_ended(tmp_path: Path) -> None:
+    plan = {"qsg": "SQ01", "queue_managers": 2, "structures": []}
+    call = {"name": "size_plan", "arguments": {"plan": plan}}
+    sent = [
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *({"jsonrpc": "2.0", "id": f"call {at}", "method": "tools/call", "params": call} for at in range(3)),
+    ]
+    found = subprocess.run(
+        [sys.executable, "-m", "app.cli", "mcp"],
+        input="".join(json.dumps(each) + "\n" for each in sent),
+        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+        text=True,
+    )
+    answers = {each["id"]: each for each in map(json.loads, found.stdout.splitlines())}
+    sized = {number for number, each in answers.items() if "structuredContent" in each["result"]}
+    assert sized == {"call 0", "call 1", "call 2"}
+
+
 @pytest.mark.parametrize(
     ("sent", "read_as"),
     [
