@@ -319,29 +319,12 @@ def check_sums(rows: pa.Table, figures: Iterable[tuple[str, str]]) -> None:
 def merged(rows: pa.Table, keys: Sequence[str], figures: Iterable[tuple[str, str]]) -> pa.Table:
     """Return rows of sums merged by their keys; `hours` is the union of bits."""
     figures = tuple(figures)
-    found = rows.group_by([*keys, "hours"]).aggregate([*figures])
-    found = found.rename_columns([*keys, "hours", *(name for name, _ in figures)])
-    if _has_single_hours(found["hours"]):
-        # Rows of one group then have different hours, so their sum is the union.
-        total = found.group_by(list(keys)).aggregate([*figures, ("hours", "sum")])
-        return total.rename_columns([*keys, *(name for name, _ in figures), "hours"])
-    # Most groups have one set of hours only after the first step; the union of the rest is made bit by bit.
-    bits = [f"bit {bit}" for bit in range(24)]
-    for bit, name in enumerate(bits):
-        found = found.append_column(name, pc.bit_wise_and(found["hours"], pa.scalar(1 << bit, pa.int64())))
-    total = found.group_by(list(keys)).aggregate([*figures, *((name, "max") for name in bits)])
-    names = [*keys, *(name for name, _ in figures), *bits]
-    total = total.rename_columns(names)
-    hours = total[bits[0]]
-    for name in bits[1:]:
-        hours = pc.bit_wise_or(hours, total[name])
-    return total.select(names[: -len(bits)]).append_column("hours", hours)
-
-
-def _has_single_hours(hours: pa.ChunkedArray) -> bool:
-    """Return whether every set of hours is one hour, as in rows that were not merged."""
-    bits = np.asarray(hours.combine_chunks())
-    return bool(np.all((bits & (bits - 1)) == 0))
+    found = rows.group_by(list(keys)).aggregate([*figures, ("hours", "list")])
+    found = found.rename_columns([*keys, *(name for name, _ in figures), "hours"])
+    # Arrow has no union of bits. No list is empty, so each union ends where the next list begins.
+    lists = found["hours"].combine_chunks()
+    hours = np.bitwise_or.reduceat(np.asarray(lists.flatten()), np.asarray(lists.offsets)[:-1])
+    return found.set_column(found.num_columns - 1, "hours", pa.array(hours))
 
 
 def _encoded(table: pa.Table) -> str:

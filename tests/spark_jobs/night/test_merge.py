@@ -20,7 +20,16 @@ from spark_jobs.history.days import day_sums, has_twins
 from spark_jobs.history.schema import QUEUE_USAGE, STRUCTURE_USAGE, row_schema
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import History, Snapshot, new_commit_id
-from spark_jobs.history.summaries import HOURS, PREFIX, SPANS, STATES, Spans, are_apart, bring_only_new_keys
+from spark_jobs.history.summaries import (
+    HOURS,
+    PREFIX,
+    SPANS,
+    STATES,
+    Spans,
+    are_apart,
+    bring_only_new_keys,
+    merged,
+)
 from spark_jobs.night import run
 from spark_jobs.night.daily import FOLDER
 from spark_jobs.night.reduce import Reduced, merge_days, sum_days
@@ -359,3 +368,18 @@ def test_repeated_keys_of_a_stored_file_do_not_make_new_ones_known() -> None:
     stored = Spans(False, {"a": (1, 5)})
     assert bring_only_new_keys([Spans(True, {"a": (6, 9)})], [stored])
     assert not bring_only_new_keys([Spans(False, {"a": (6, 9)})], [stored])
+
+
+def test_hours_of_many_groups_are_their_unions() -> None:
+    """Arrow returns more than 32,768 groups in several pieces."""
+    chance = random.Random(7)
+    rows = [(number % 40_000, chance.getrandbits(24) | 1) for number in range(90_000)]
+    expected: dict[int, int] = {}
+    for key, bits in rows:
+        expected[key] = expected.get(key, 0) | bits
+    table = pa.table(
+        {"key": [key for key, _ in rows], "hours": [bits for _, bits in rows], "most": [1] * len(rows)}
+    )
+    found = merged(table, ["key"], [("most", "max")])
+    assert found.column_names == ["key", "most", "hours"]
+    assert dict(zip(found["key"].to_pylist(), found["hours"].to_pylist(), strict=True)) == expected
