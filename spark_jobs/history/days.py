@@ -137,9 +137,13 @@ def standing_rows(
     """Return columns of the rows that count, from the files of a table's day, in the order of the files."""
     table = parts[0].table
     wanted = list(dict.fromkeys(columns))
-    if not _may_be_dead(parts, dead) and not _has_repeated_keys(place, parts):
-        return read_parts(place, parts, table=table, columns=wanted)
-    rows = read_parts(place, parts, table=table, columns=list(dict.fromkeys((*KEY_COLUMNS, *wanted))))
+    rows = read_parts(place, parts, table=table, columns=list(dict.fromkeys((*wanted, "key_low"))))
+    if not _may_be_dead(parts, dead) and not has_repeats(np.asarray(rows["key_low"].combine_chunks())):
+        return rows.select(wanted)
+    others = [name for name in KEY_COLUMNS if name not in rows.schema.names]
+    found = read_parts(place, parts, table=table, columns=others)
+    for name in others:
+        rows = rows.append_column(name, found[name])
     merged = [name for name in merged_columns(table) if name in wanted]
     return standing(without(rows, dead), columns=merged).select(wanted)
 
