@@ -11,6 +11,7 @@ import datetime as dt
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -555,6 +556,8 @@ class Night:
 
     days: int
     seconds: float
+    cpu_s: float
+    """Processor time of all its processes."""
     stages: dict[str, float]
     forecasts: int
 
@@ -574,12 +577,18 @@ def one_night(url: str, folder: Path, published: Mapping[str, str]) -> tuple[Nig
         "--out",
         str(out),
     ]
-    began = time.perf_counter()
+    began, used = time.perf_counter(), _cpu_of_children_s()
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds = time.perf_counter() - began
+    seconds, cpu_s = time.perf_counter() - began, _cpu_of_children_s() - used
     result = json.loads(out.read_bytes())
-    night = Night(result["days_total"], seconds, result["seconds"], len(result["forecasts"]))
+    night = Night(result["days_total"], seconds, cpu_s, result["seconds"], len(result["forecasts"]))
     return night, result["published"]
+
+
+def _cpu_of_children_s() -> float:
+    """Return the processor time of all processes that ended, and of those that they waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: int) -> dict[str, list[Night]]:
@@ -638,12 +647,16 @@ def print_night(reductions: Sequence[Reductions], found: Mapping[str, Sequence[N
         _print_reduction(each)
     print("A nightly run with one new day, everything else reduced before; medians")
     stages = list(dict.fromkeys(stage for of in found.values() for night in of for stage in night.stages))
-    print(f"{'history':<10}{'days':>8}{'s':>8}{'of short':>10}" + "".join(f"{stage:>13}" for stage in stages))
+    print(
+        f"{'history':<10}{'days':>8}{'s':>8}{'CPU s':>8}{'of short':>10}"
+        + "".join(f"{stage:>13}" for stage in stages)
+    )
     seconds = {name: statistics.median(night.seconds for night in of) for name, of in found.items()}
     for name, of in found.items():
         parts = [statistics.median(night.stages.get(stage, 0.0) for night in of) for stage in stages]
+        cpu_s = statistics.median(night.cpu_s for night in of)
         print(
-            f"{name:<10}{of[-1].days:>8}{seconds[name]:>8.1f}{seconds[name] / seconds['short']:>10.2f}"
+            f"{name:<10}{of[-1].days:>8}{seconds[name]:>8.1f}{cpu_s:>8.1f}{seconds[name] / seconds['short']:>10.2f}"
             + "".join(f"{part:>13.2f}" for part in parts)
         )
     print(f"{found['short'][-1].forecasts} forecasts in each\n")
