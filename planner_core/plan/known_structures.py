@@ -120,9 +120,7 @@ def known_plan(
     found = known.get(key)
     if found is None:
         found = evaluate()
-        # A plan beyond the limit has new structures in each evaluation.
-        if _plan_weight(found) <= known.most:
-            known.keep(key, found)
+        known.keep(key, found)
     return found
 
 
