@@ -17,7 +17,7 @@ class LastUsed(Generic[V]):
         """Keep values up to a total weight; `weight` returns that of one value, in the same unit."""
         self.most = most
         self._weight = weight
-        self._found: OrderedDict[object, V] = OrderedDict()
+        self._found: OrderedDict[object, tuple[V, int]] = OrderedDict()
         self._total = 0
         self._lock = Lock()
 
@@ -27,15 +27,16 @@ class LastUsed(Generic[V]):
             found = self._found.get(key)
             if found is not None:
                 self._found.move_to_end(key)
-            return found
+            return None if found is None else found[0]
 
     def keep(self, key: object, value: V) -> None:
-        """Keep a value, and drop those that were not used for the longest time."""
+        """Keep a value that is within the limit by itself, and drop those that were not used for the longest time."""
+        weight = self._weight(value)
         with self._lock:
-            if key in self._found:
+            if weight > self.most or key in self._found:
                 return
-            self._found[key] = value
-            self._total += self._weight(value)
+            self._found[key] = value, weight
+            self._total += weight
             while self._total > self.most:
-                _, dropped = self._found.popitem(last=False)
-                self._total -= self._weight(dropped)
+                _, (_, dropped) = self._found.popitem(last=False)
+                self._total -= dropped

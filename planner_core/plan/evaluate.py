@@ -14,7 +14,12 @@ from planner_core.clusters.load import load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
 from planner_core.garbage import characters_of, collection_paused
-from planner_core.plan.known_structures import evaluated_structures, placed_structures
+from planner_core.plan.known_structures import (
+    EvaluatedStructure,
+    allocated,
+    evaluated_structures,
+    known_plan,
+)
 from planner_core.plan.result import (
     CurveComparison,
     CurveStructure,
@@ -61,6 +66,23 @@ def _evaluate(
 ) -> PlanResult:
     checks.refuse_impossible(document, has_curve=curve is not None)
     evaluated = tuple(evaluated_structures(document, curve, purpose=purpose, queues=queues))
+    return known_plan(document, evaluated, lambda: whole_plan(document, curve, purpose, evaluated))
+
+
+def whole_plan(
+    document: PlanDocument, curve: Curve | None, purpose: Purpose, evaluated: Sequence[EvaluatedStructure]
+) -> PlanResult:
+    """Return the result of a plan whose structures are evaluated.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that the document names; None for published figures.
+        purpose: The use of the result.
+        evaluated: All of its structures, as `evaluated_structures` returns them.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
     structures = tuple(each.result for each in evaluated)
     found: list[Finding] = list(_curve_findings(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
@@ -70,8 +92,8 @@ def _evaluate(
     found.extend(clusters.findings if clusters is not None else ())
     for each in evaluated:
         found.extend(each.findings)
-    placed = placed_structures(document, structures)
-    found.extend(found_on_places(found, placed.findings))
+    allocation = allocated(document, structures)
+    found.extend(found_on_places(found, checks.check_allocation(allocation)))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
@@ -79,7 +101,7 @@ def _evaluate(
         # The curve of a structure may include the control storage for its own SIZE.
         curve=curve or highest.curve,
         structures=structures,
-        allocation=placed.allocation,
+        allocation=allocation,
         findings=findings,
         clusters=clusters,
         purpose=purpose,

@@ -1,6 +1,6 @@
 """The evaluation of each structure of a plan, kept for the next evaluation in which the structure has not changed.
 
-The places of the structures are kept for the next evaluation in which none of them has changed.
+The result of a plan is kept for the next evaluation of a document that states the same.
 
 A planner who edits a plan, and a what-if question, evaluate the same structures again and again. The result of a structure
 depends on its own entry in the document, on its place there, on the fitted curve, and on the parts of the document that
@@ -9,9 +9,10 @@ apply to the whole group. All of these are in the key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from planner_core import checks
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding
 from planner_core.last_used import LastUsed
-from planner_core.plan.result import Purpose
+from planner_core.plan.result import PlanResult, Purpose
 from planner_core.sizing.known_queues import KnownQueues
 from planner_core.sizing.other_structures import other_results
 from planner_core.sizing.placement import Allocation, AllocationGroup, PlannedResult, allocate, question
@@ -30,13 +31,16 @@ from planner_core.sizing.structure_size import Curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
 
 MOST_QUEUES_KEPT = 4_000
-"""The number of queues in kept structures, and in kept plans with places; together about 25 MB."""
+"""The number of queues in kept structures, and in kept plans; together about 25 MB."""
 _QUEUES_OF_A_STRUCTURE = 8
 """The memory that a structure needs without its queues, in queues."""
 _ELSEWHERE: dict[str, Any] = {
     "structures": [], "acknowledged": [], "clusters": [], "other_structures": [], "db2_group": None,
 }  # fmt: skip
 """The parts of a document that do not affect the result of a single structure."""
+_BESIDE = _ELSEWHERE.keys() - {"structures"}
+_CHARACTERS_OF_A_QUEUE = 70
+"""The length of these parts in JSON that needs as much memory as a queue, 1.7 KB; measured with other structures."""
 _PLAIN = frozenset({int, str, bool, type(None)})
 Place = int | Literal["admin", "system"]
 
@@ -49,36 +53,32 @@ class EvaluatedStructure:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedStructures:
-    """The structures of a plan, the coupling facilities where XCF allocates them, and the findings on that."""
-
-    structures: tuple[StructureResult, ...]
-    allocation: Allocation[PlannedResult]
-    findings: tuple[Finding, ...]
-
-
-def _weight(found: EvaluatedStructure | PlacedStructures) -> int:
-    structures = (found.result,) if isinstance(found, EvaluatedStructure) else found.structures
+def _weight(structures: Iterable[StructureResult]) -> int:
     return sum([_QUEUES_OF_A_STRUCTURE + len(structure.queues) for structure in structures])
+
+
+def _plan_weight(found: PlanResult) -> int:
+    # Acknowledgments and clusters can be much longer than the structures.
+    beside = found.document.model_dump_json(include=_BESIDE)
+    return _weight(found.structures) + len(beside) // _CHARACTERS_OF_A_QUEUE
 
 
 class KnownStructures(LastUsed[EvaluatedStructure]):
     """The structures that were evaluated last, up to a total number of queues."""
 
     def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
-        super().__init__(most_queues, _weight)
+        super().__init__(most_queues, lambda found: _weight([found.result]))
 
 
-class KnownPlaces(LastUsed[PlacedStructures]):
-    """The plans whose structures were placed last, up to a total number of queues."""
+class KnownPlans(LastUsed[PlanResult]):
+    """The plans that were evaluated last, up to a total number of queues."""
 
     def __init__(self, most_queues: int = MOST_QUEUES_KEPT) -> None:
-        super().__init__(most_queues, _weight)
+        super().__init__(most_queues, _plan_weight)
 
 
 _known = KnownStructures()
-_known_places = KnownPlaces()
+_known_plans = KnownPlans()
 
 
 def allocation_group(
@@ -94,26 +94,33 @@ def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> 
     return allocate(question([allocation_group(document.qsg, document, structures)]))
 
 
-def placed_structures(
-    document: PlanDocument, structures: tuple[StructureResult, ...], *, known: KnownPlaces = _known_places
-) -> PlacedStructures:
-    """Return the places of all structures of a plan, which are kept while none of its structures changes.
+def known_plan(
+    document: PlanDocument,
+    evaluated: Sequence[EvaluatedStructure],
+    evaluate: Callable[[], PlanResult],
+    *,
+    known: KnownPlans = _known_plans,
+) -> PlanResult:
+    """Return the result of a plan, which is kept for the next document that states the same.
 
     Args:
         document: The plan.
-        structures: All of its structures, as `evaluated_structures` returns them.
-        known: The plans whose structures were placed before.
+        evaluated: All of its structures, as `evaluated_structures` returns them.
+        evaluate: A function that returns the result.
+        known: The plans that were evaluated before.
     """
-    # A result that was found again is the same object, and belongs to the same parts of a document. Comparing whole results
-    # would take longer than placing them. A kept entry refers to its results, so none of their ids can be reused.
-    key = (tuple(map(id, structures)), _content(document.other_structures))
+    # A result that was found again is the same object, and belongs to the same parts of a document, curve and purpose.
+    # Comparing whole results would take longer than placing the structures. A kept entry refers to its results, so none of
+    # their ids can be reused.
+    key = (
+        *[id(each.result) for each in evaluated],
+        *[_content(getattr(document, name)) for name in _BESIDE],
+        frozenset(document.model_fields_set),
+    )
     found = known.get(key)
     if found is None:
-        allocation = allocated(document, structures)
-        found = PlacedStructures(structures, allocation, tuple(checks.check_allocation(allocation)))
-        # A plan beyond the limit has new structures in each evaluation.
-        if _weight(found) <= known.most:
-            known.keep(key, found)
+        found = evaluate()
+        known.keep(key, found)
     return found
 
 
@@ -199,7 +206,7 @@ def _content(value: object) -> object:
     if isinstance(value, Decimal):
         # Findings show the number as it was entered, and 1.50 equals 1.5.
         return value.as_tuple()
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or isinstance(value, StrEnum):
         return value
     message = f"{type(value).__name__} cannot be part of a key"
     raise TypeError(message)

@@ -155,6 +155,8 @@ class PlanResult:
     clusters: ClusterLoad | None = None
     """The load of clusters on the structures; None if the document names none."""
     purpose: Purpose = "result"
+    written: list[bytes] = field(init=False, default_factory=list, repr=False, compare=False)
+    """The JSON text of its answer without depths and explanations, once it was needed (`json_bytes`)."""
 
     def answer(
         self, *, depths: bool = False, explanations: Mapping[str, Explanation] | None = None
@@ -179,16 +181,23 @@ class PlanResult:
     ) -> bytes:
         """Return the JSON text of `answer`, which takes the same arguments, with the kept texts of structures.
 
-        With `only`, advice on the depths of each queue is limited to the structure at this place.
+        With `only`, advice on the depths of each queue is limited to the structure at this place. The text without depths
+        and explanations is kept with the result.
         """
+        is_plain = not depths and explanations is None
+        if is_plain and self.written:
+            return self.written[0]
         places = self.allocation.places
-        written = [
+        structures = [
             structure_json(each, depths=depths and only in (None, index), places=places[each.cfrm_name])
             for index, each in enumerate(self.structures)
         ]
         # A quote inside a JSON string is escaped, so this can only be the member itself.
         before, empty, after = self._answer((), explanations).json_bytes().partition(_NO_STRUCTURES)
-        return b"".join((before, empty[:-1], b",".join(written), empty[-1:], after))
+        text = b"".join((before, empty[:-1], b",".join(structures), empty[-1:], after))
+        if is_plain:
+            self.written[:] = [text]
+        return text
 
     def _answer(
         self,

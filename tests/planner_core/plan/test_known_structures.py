@@ -11,18 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.checks import check_allocation
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_json, read_object
-from planner_core.plan.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate, whole_plan
 from planner_core.plan.explain import plan_answer, plan_json
 from planner_core.plan.known_structures import (
     EvaluatedStructure,
-    KnownPlaces,
+    KnownPlans,
     KnownStructures,
-    allocated,
     evaluated_structures,
-    placed_structures,
+    known_plan,
 )
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.sizing.structure_size import Curve
@@ -168,35 +166,98 @@ def test_text_with_advice_for_each_queue_is_not_kept() -> None:
     assert texts[0] != texts[1]
 
 
-@settings(max_examples=100, deadline=None)
-@given(documents(), documents())
-def test_kept_places_equal_those_of_a_fresh_allocation(one: Json, other: Json) -> None:
-    known = KnownPlaces()
+CLUSTER = {
+    "name": "HUB",
+    "queue": "Q1",
+    "rate_per_s": 5.50,
+    "instances": [
+        {"queue_manager": "QM01", "shared": True, "channels": [{"status": "RETRYING"}]},
+        {"queue_manager": "QM02", "put": "DISABLED"},
+    ],
+}
+ACKNOWLEDGED = [{"code": "USAGE_MEASURE_ASSUMED", "reason": "agreed"}]
+OTHER_STRUCTURE = {"name": "DSNDB0A_LOCK1", "size": "1G", "preflist": ["CF01"]}
+BESIDE: tuple[Json, ...] = (
+    {"acknowledged": ACKNOWLEDGED},
+    {"acknowledged": [{**ACKNOWLEDGED[0], "reason": "known"}]},
+    {"clusters": [CLUSTER]},
+    {"clusters": [{**CLUSTER, "rate_per_s": 6}]},
+    {"other_structures": [OTHER_STRUCTURE]},
+    {"other_structures": [{**OTHER_STRUCTURE, "size": "2G"}]},
+    {"db2_group": "DSNDB0A"},
+)
+"""Changes of parts that affect no result of a single structure, but that of the plan."""
+
+
+def fresh_plan(document: PlanDocument) -> bytes:
+    """Return the answer of a plan of which nothing is kept."""
+    evaluated = fresh(document)
+    return plan_answer(whole_plan(document, None, "result", evaluated)).json_bytes()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), documents(), documents())
+def test_kept_plans_give_the_answers_of_fresh_evaluations(
+    data: st.DataObject, one: Json, other: Json
+) -> None:
     # The facilities of the other plan change the places, but not necessarily the sizes.
     mixed = {**one, "coupling_facilities": other["coupling_facilities"]}
-    for document in map(read_object, (one, mixed, other, one)):
-        structures = tuple(each.result for each in evaluated_structures(document, None))
-        found = placed_structures(document, structures, known=known)
-
-        assert found.allocation == allocated(document, structures)
-        assert list(found.findings) == list(check_allocation(allocated(document, structures)))
+    beside = {**one, **data.draw(st.sampled_from(BESIDE))}
+    for document in map(read_object, (one, mixed, other, beside, one)):
+        assert plan_json(evaluate(document)) == fresh_plan(document)
 
 
-def test_places_of_unchanged_structures_are_not_determined_again() -> None:
+@pytest.mark.parametrize("before", [{}, *BESIDE], ids=str)
+def test_parts_that_affect_no_structure_are_in_the_result_of_the_plan(before: Json) -> None:
+    evaluate(plan(**before))
+
+    for after in ({}, *BESIDE):
+        document = plan(**after)
+        assert plan_json(evaluate(document)) == fresh_plan(document)
+        assert evaluate(document).document == document
+
+
+def test_result_of_an_unchanged_plan_is_not_determined_again() -> None:
     first, again, changed = (
         evaluate(each) for each in (plan(), plan(), plan(structures__0__queues__0__backlog=100_001))
     )
 
-    assert again.allocation is first.allocation
+    assert again is first
     assert changed.allocation is not first.allocation
 
 
-def test_places_of_a_plan_beyond_the_limit_are_not_kept() -> None:
-    known, document = KnownPlaces(most_queues=10), plan()
-    structures = tuple(each.result for each in evaluated_structures(document, None))
-    first = placed_structures(document, structures, known=known)
+def test_stated_default_beside_the_structures_is_kept_apart_from_a_missing_one() -> None:
+    evaluate(plan())
+    stated = plan(acknowledged=[])
 
-    assert placed_structures(document, structures, known=known) is not first
+    assert evaluate(stated).document.model_fields_set == stated.model_fields_set
+
+
+def test_result_for_sizes_alone_is_kept_apart() -> None:
+    document = plan()
+    assert [evaluate(document, purpose=purpose).purpose for purpose in ("result", "sizes", "result")] == [
+        "result",
+        "sizes",
+        "result",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("most_queues", "reason", "is_kept"),
+    [(10, "agreed", False), (80, "agreed", True), (80, "x" * 500, False)],
+)
+def test_plan_beyond_the_limit_is_not_kept(most_queues: int, reason: str, is_kept: bool) -> None:
+    known = KnownPlans(most_queues=most_queues)
+    acknowledged = [{"code": "USAGE_MEASURE_ASSUMED", "reason": reason} for _ in range(10)]
+    document = plan(acknowledged=acknowledged)
+    evaluated = list(evaluated_structures(document, None))
+    first, again = (
+        known_plan(document, evaluated, lambda: whole_plan(document, None, "result", evaluated), known=known)
+        for _ in range(2)
+    )
+
+    assert (again is first) == is_kept
+    assert again == first
 
 
 def test_unchanged_structures_are_not_evaluated_again() -> None:
