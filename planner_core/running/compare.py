@@ -64,7 +64,14 @@ from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.tables import source as _source
 from planner_core.texts.outputs import render_output
-from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST, REBUILD, activate_command
+from planner_core.texts.xcf.setxcf import (
+    REALLOCATE,
+    REALLOCATE_TEST,
+    REBUILD,
+    activate_command,
+    start_duplexing_command,
+    stop_duplexing_command,
+)
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 from planner_core.wire import Answer, Hidden
 
@@ -746,7 +753,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
         )
         if duplexed == "unknown":
             why += " If it is not duplexed, the command is rejected (IXC367I): continue."
-        command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
+        command = stop_duplexing_command(name)
         yield CommandStep("setxcf", command, name, NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
     first = "Wait until D XCF,STR shows one instance. " if duplexed != "no" and will == "DISABLED" else ""
     why = (
@@ -760,7 +767,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
         if duplexed == "unknown":
             why = f"Only if {name} was duplexed before: if the stop was rejected, skip this command."
-        command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
+        command = start_duplexing_command(name)
         yield CommandStep("setxcf", command, name, NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
 

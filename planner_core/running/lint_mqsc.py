@@ -25,6 +25,7 @@ from planner_core.sizing.shared_findings import (
 from planner_core.texts.cfrm.text import shown
 from planner_core.texts.mqsc.cfstruct import CFSTRUCT, NEEDS_LEVEL_5
 from planner_core.texts.mqsc.commands import Command, read_commands
+from planner_core.texts.mqsc.qlocal import QLOCAL_BOUNDS
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
 _CFSTRUCT: Final = (
@@ -107,20 +108,27 @@ def _number(command: Command, key: str) -> int | None:
     return int(value) if value is not None and _WHOLE.fullmatch(value) else None
 
 
-def _numbers(command: Command) -> Iterator[LineFinding]:
-    ranges = {
-        **{each.keyword: each.bounds for each in CFSTRUCT if each.bounds},
-        **{f"OFFLD{rule}TH": (0, _ALL_PERCENT) for rule in _RULES},
-    }
-    name = shown(command.name)
+def _out_of_range(
+    command: Command, ranges: Mapping[str, tuple[int, int]], structure: str | None
+) -> Iterator[LineFinding]:
+    """Yield a finding for each attribute that is not a whole number in its range."""
     for key, (lowest, highest) in ranges.items():
         value = command.value(key)
         if value is None:
             continue
         number = _number(command, key)
         if number is None or not lowest <= number <= highest:
-            message = f"{key}({shown(value)}) of {name} is not a whole number from {lowest} to {highest}."
-            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
+            message = f"{key}({shown(value)}) of {shown(command.name)} is not a whole number from {lowest} to {highest}."
+            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key), structure)
+
+
+def _numbers(command: Command) -> Iterator[LineFinding]:
+    ranges = {
+        **{each.keyword: each.bounds for each in CFSTRUCT if each.bounds},
+        **{f"OFFLD{rule}TH": (0, _ALL_PERCENT) for rule in _RULES},
+    }
+    name = shown(command.name)
+    yield from _out_of_range(command, ranges, _named(command.name))
     for rule in _RULES:
         key = f"OFFLD{rule}SZ"
         value = command.value(key)
@@ -249,6 +257,7 @@ def _queue(command: Command) -> Iterator[LineFinding]:
         message = f"INDXTYPE(MSGTOKEN) of {shown(command.name)}: MQ rejects it for shared queues."
         yield finding_at("MQSC_VALUE_INVALID", message, command.line_of("INDXTYPE"))
     structure = command.value("CFSTRUCT")
+    yield from _out_of_range(command, QLOCAL_BOUNDS, _named((structure or "").strip()))
     if structure is not None and structure.strip():
         try:
             if structure != names.SYSTEM_STRUCTURE:

@@ -43,7 +43,7 @@ from planner_core.running.unstated import (
     unstated_of_structure,
 )
 from planner_core.tables import source as _source
-from planner_core.texts.mqsc.cfstruct import NEEDS_LEVEL_5, OFFLOAD_RULES
+from planner_core.texts.mqsc.cfstruct import CFSTRUCT, NEEDS_LEVEL_5, OFFLOAD_RULES
 from planner_core.texts.mqsc.commands import read_commands
 from planner_core.texts.mqsc.qlocal import QLOCAL, QLOCAL_DEFAULTS
 from planner_core.texts.mqsc.render import mqsc
@@ -148,6 +148,9 @@ def over_today(wanted: WantedObject, running: Running) -> WantedObject:
             unstated = (
                 unstated | set(OFFLOAD_RULES) if "OFFLOAD" in unstated else unstated - set(OFFLOAD_RULES)
             )
+        if (has if "OFFLOAD" in unstated else settings).get("OFFLOAD") == "SMDS":
+            # MQ needs a value for each, and today has none that could stay.
+            unstated -= _without_value(today)
     kept: dict[str, str] = {}
     for key in unstated & settings.keys():
         planned = settings[key]
@@ -167,14 +170,21 @@ def _today(wanted: WantedObject, running: Running) -> MqObject | None:
 
 
 def _running_attributes(today: MqObject) -> Attributes:
-    """Return the attributes of an object today; a CFSTRUCT below CFLEVEL(5) has no offload, even if a display shows some."""
+    """Return the attributes that have a value today; a CFSTRUCT below CFLEVEL(5) has no offload, even if a display shows some."""
+    absent = _without_value(today)
     if has_level_5(today.attributes) is False:
-        return {
-            key: value
-            for key, value in today.attributes.items()
-            if key in _OF_LOSS or key not in NEEDS_LEVEL_5
-        }
-    return today.attributes
+        absent |= NEEDS_LEVEL_5 - _OF_LOSS
+    return {key: value for key, value in today.attributes.items() if key not in absent}
+
+
+def _without_value(today: MqObject) -> frozenset[str]:
+    """Return the attributes of data sets that a display shows without a value, such as DSBLOCK(NONE), which ALTER rejects."""
+    shown = today.attributes
+    return frozenset(
+        each.keyword
+        for each in CFSTRUCT
+        if each.of_data_sets and each.keyword in shown and each.read(shown[each.keyword] or "") is None
+    )
 
 
 # ---- differences -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ CFSTRUCT.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
@@ -69,7 +69,7 @@ class CfstructAttribute:
     @property
     def words(self) -> tuple[str, ...]:
         """Return the words that the attribute accepts; empty if it is a number, a size or text."""
-        annotation, _ = _type_of(self)
+        annotation = without_null(_field_of(self)).annotation
         if annotation is bool:
             return tuple(_YES_NO)
         return get_args(annotation) if get_origin(annotation) is Literal else ()
@@ -77,10 +77,7 @@ class CfstructAttribute:
     @property
     def bounds(self) -> tuple[int, int] | None:
         """Return the lowest and the highest number that the attribute accepts; None if it is not a number."""
-        _, metadata = _type_of(self)
-        lowest = next((each.ge for each in metadata if hasattr(each, "ge")), None)
-        highest = next((each.le for each in metadata if hasattr(each, "le")), None)
-        return None if lowest is None or highest is None else (lowest, highest)
+        return bounds_of(_field_of(self))
 
     def planned(self, structure: Structure) -> str | None:
         """Return the value of a plan as MQSC writes it, without quotes; None if the plan has none."""
@@ -105,14 +102,26 @@ class CfstructAttribute:
         return None if self.of_data_sets and not number else number
 
 
-def _type_of(attribute: CfstructAttribute) -> tuple[Any, Sequence[Any]]:
-    """Return the non-null type of a plan document key, and its metadata, such as bounds."""
+def _field_of(attribute: CfstructAttribute) -> FieldInfo:
+    """Return the key of the plan document that has the value of an attribute."""
     model: type[BaseModel] = Offload if attribute.parent else Structure
-    field = model.model_fields[attribute.name]
-    if get_origin(field.annotation) in {Union, UnionType}:
-        (inner,) = (each for each in get_args(field.annotation) if each is not NoneType)
-        field = FieldInfo.from_annotation(inner)
-    return field.annotation, field.metadata
+    return model.model_fields[attribute.name]
+
+
+def without_null(field: FieldInfo) -> FieldInfo:
+    """Return the type of a plan document key and its metadata, such as bounds, without null."""
+    if get_origin(field.annotation) not in {Union, UnionType}:
+        return field
+    (inner,) = (each for each in get_args(field.annotation) if each is not NoneType)
+    return FieldInfo.from_annotation(inner)
+
+
+def bounds_of(field: FieldInfo) -> tuple[int, int] | None:
+    """Return the lowest and the highest number that a plan document key accepts; None if it is not a number."""
+    metadata = without_null(field).metadata
+    lowest = next((each.ge for each in metadata if hasattr(each, "ge")), None)
+    highest = next((each.le for each in metadata if hasattr(each, "le")), None)
+    return None if lowest is None or highest is None else (lowest, highest)
 
 
 def _rules() -> tuple[CfstructAttribute, ...]:

@@ -14,6 +14,7 @@ from typing import Final
 from planner_core.document.model import MessageSizes, Queue
 from planner_core.limits import limit
 from planner_core.names import mqsc_attribute
+from planner_core.texts.mqsc.cfstruct import bounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,10 @@ _values = attrgetter(*(each.keys[0] for each in QLOCAL))
 _OWN = range(_KEYWORDS.index("BOQNAME"), _KEYWORDS.index("MAXDEPTH") + 1)
 """The places of the attributes that usually differ from queue to queue."""
 _MAXMSGL, _DEFSOPT = _KEYWORDS.index("MAXMSGL"), _KEYWORDS.index("DEFSOPT")
+QLOCAL_BOUNDS: Final = {
+    each.keyword: bounds for each in QLOCAL if (bounds := bounds_of(Queue.model_fields[each.keys[0]]))
+}
+"""The lowest and the highest number of each attribute that is a number, as the plan document accepts it."""
 QLOCAL_DEFAULTS: Final = {each.keyword: each.default for each in QLOCAL if each.default is not None}
 
 

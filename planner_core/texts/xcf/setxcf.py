@@ -3,7 +3,9 @@
 Sources: IBM MQ, Planning your coupling facility (SETXCF START,ALTER between the current size
 and SIZE); z/OS MVS System Commands, SETXCF START (SIZE= counts units of 1 KiB; REALLOCATE
 evaluates every allocated structure); IBM's playbook for CFRM policy changes (D XCF,REALLOCATE,TEST
-before REALLOCATE).
+before REALLOCATE); z/OS Sysplex Services Guide, Rebuilding the Structure to Increase the Storage
+Capacity (duplexing is stopped before a rebuild) and Automatic Duplexing (with DUPLEX(ENABLED) it
+can start again at once).
 """
 
 from __future__ import annotations
@@ -43,6 +45,16 @@ def rebuild_command(structure: StructureResult) -> str:
     return f"{REBUILD}{structure.cfrm_name}"
 
 
+def stop_duplexing_command(cfrm_name: str) -> str:
+    """Return the command that stops duplexing of a structure and keeps its first copy."""
+    return f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={cfrm_name},KEEP=OLD"
+
+
+def start_duplexing_command(cfrm_name: str) -> str:
+    """Return the command that duplexes a structure; the system does so itself only with DUPLEX(ENABLED)."""
+    return f"SETXCF START,REBUILD,DUPLEX,STRNAME={cfrm_name}"
+
+
 def alter_target_bytes(structure: StructureResult) -> int | None:
     """Return the size to which a structure grows in place: the need if INITSIZE is below it, otherwise halfway to SIZE.
 
@@ -79,6 +91,10 @@ def _held(command: str) -> str:
     return f" /* {command} */"
 
 
+BEFORE_STOP: Final = "With DUPLEX(ENABLED), the system may duplex it again before it is rebuilt: activate a policy with DUPLEX(ALLOWED) first."
+AFTER_REBUILD: Final = (
+    "After the rebuild, activate the policy with DUPLEX(ENABLED): the system duplexes the structure again."
+)
 _TOP: Final = (
     "If you paste all of these lines, nothing changes: each SETXCF command is in a comment, and only DISPLAY commands are outside of one.",
     "To issue a command, copy that line without the slash and asterisk at either end. A console responds to a comment "
@@ -114,9 +130,19 @@ def _block(structure: StructureResult) -> Iterator[str]:
     yield from _remarks(between)
     yield display_command(structure)
     yield from _remarks("Rebuild, when D XCF,STR shows a pending policy change:")
-    if structure.placement.duplex != "DISABLED":
+    duplex = structure.placement.duplex
+    if duplex != "DISABLED":
         yield from _remarks("(a duplexed structure is not rebuilt: stop duplexing first)")
+    if duplex == "ENABLED":
+        yield from _remarks(BEFORE_STOP)
+    if duplex != "DISABLED":
+        yield _held(stop_duplexing_command(name))
     yield _held(rebuild_command(structure))
+    if duplex == "ENABLED":
+        yield from _remarks(AFTER_REBUILD)
+    if duplex == "ALLOWED":
+        yield from _remarks("Then duplex it again, if it was duplexed before:")
+        yield _held(start_duplexing_command(name))
     target, command = alter_target_bytes(structure), alter_command(structure)
     if target is None or command is None:
         yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")

@@ -16,6 +16,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.from_running import plan_from
+from planner_core.running.lint import lint
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, planned
 from planner_core.running.state import Running, read_running, same
@@ -614,6 +615,29 @@ def test_offload_changes_to_smds_in_one_command_after_the_data_sets_exist() -> N
     assert "OFFLDUSE(BOTH)" in found.commands[1].why
     assert found.commands[2].command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
     assert "CHANGE_NEEDS_OUTAGE" not in {each.code for each in found.findings}
+
+
+SHOWN_WITH_DB2 = (
+    "CFSTRUCT(APP1)\nCFLEVEL(5)\nRECOVER(YES)\nOFFLOAD(DB2)\nOFFLD1SZ(64K)\nOFFLD1TH(70)\nOFFLD2SZ(64K)\nOFFLD2TH(80)\n"
+    "OFFLD3SZ(64K)\nOFFLD3TH(90)\nDSGROUP( )\nDSBLOCK(NONE)\nDSBUFS(0)\nDSEXPAND(NO)\nRECAUTO(YES)\nCFCONLOS(TOLERATE)\n"
+)
+"""DISPLAY CFSTRUCT of a structure that offloads to Db2: it shows no values for data sets, except DSEXPAND."""
+
+
+def test_offload_changes_to_smds_with_values_that_mq_accepts() -> None:
+    found = compare(result(), read_running([SHOWN_WITH_DB2]))
+    (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
+    assert alter.command == (
+        "ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
+        "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K) DSBUFS(100)"
+    )
+    assert [each.code for each in lint(alter.command).findings if each.severity == "error"] == []
+
+
+def test_offload_that_stays_on_db2_gets_no_values_of_data_sets() -> None:
+    made = result(structures__0__offload={"rules": [{"usage_over": 60, "size_over": "0K"}]})
+    found = compare(made, read_running([SHOWN_WITH_DB2]))
+    assert not [step for step in found.commands if "DSBLOCK" in step.command or "DSBUFS" in step.command]
 
 
 def test_changed_rule_states_all_offload_attributes() -> None:

@@ -218,3 +218,32 @@ def test_unit_of_size_is_stated_and_reallocate_follows_its_test() -> None:
         assert "check the unit" not in text
         assert "     SETXCF START,REBUILD,STRNAME=SQ03APP1\n" in text
         assert text.index("     D XCF,REALLOCATE,TEST") < text.index("     SETXCF START,REALLOCATE")
+
+
+@pytest.mark.parametrize("sizes", [("300M", "500M"), ("500M", "500M")])
+@pytest.mark.parametrize("name", ["SQ03CSQ_ADMIN", "SQ03APP1", "SQ03CSQSYSAPPL"])
+@pytest.mark.parametrize("duplex", ["ENABLED", "ALLOWED", "DISABLED"])
+def test_duplexing_stops_before_a_rebuild(duplex: str, name: str, sizes: tuple[str, str]) -> None:
+    paths = {"structures__0": sizes, "admin": sizes, "system": sizes}
+    given = {
+        f"{path}__{key}": size
+        for path, both in paths.items()
+        for key, size in zip(("initsize", "size"), both, strict=True)
+    }
+    text = sections(**given, **{f"{path}__duplex": duplex for path in paths})[name]
+    commands = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip().startswith("SETXCF ") and ",REBUILD" in line
+    ]
+    stop, rebuild = (
+        f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD",
+        f"SETXCF START,REBUILD,STRNAME={name}",
+    )
+    start = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
+    assert (
+        commands
+        == {"ENABLED": [stop, rebuild], "ALLOWED": [stop, rebuild, start], "DISABLED": [rebuild]}[duplex]
+    )
+    words = " ".join(text.split())
+    assert ("activate a policy with DUPLEX(ALLOWED) first" in words) is (duplex == "ENABLED")

@@ -63,14 +63,16 @@ REMARK = re.compile(r" /\* (?P<text>.+?) *\*/")
 DISPLAY = re.compile(r"D XCF,(?:POLICY,TYPE=CFRM|STR,STRNAME=(?P<name>\S+)|REALLOCATE,TEST)")
 COMMAND = re.compile(
     r"SETXCF START,(?:POLICY,TYPE=CFRM,POLNAME=\S+|REBUILD,STRNAME=(?P<rebuilt>\S+)|ALTER,STRNAME=(?P<altered>\S+),SIZE=\d+"
-    r"|REALLOCATE)"
+    r"|REALLOCATE|REBUILD,DUPLEX,STRNAME=\S+)|SETXCF STOP,REBUILD,DUPLEX,STRNAME=\S+,KEEP=OLD"
 )
 
 
 def commands_in_remarks(text: str) -> list[str]:
     """Return the commands in comments."""
     found = [REMARK.fullmatch(line) for line in text.splitlines()]
-    return [each["text"] for each in found if each and each["text"].startswith("SETXCF START,")]
+    return [
+        each["text"] for each in found if each and each["text"].startswith(("SETXCF START,", "SETXCF STOP,"))
+    ]
 
 
 @settings(max_examples=100)
@@ -116,6 +118,17 @@ def test_structure_that_may_be_duplexed_is_rebuilt_after_duplexing_stops() -> No
     first = "(a duplexed structure is not rebuilt: stop duplexing first)"
     texts = [rendered(structures__0__duplex=each) for each in ("ENABLED", "ALLOWED", "DISABLED")]
     assert [first in text for text in texts] == [True, True, False]
+    of_app1 = [
+        [each for each in commands_in_remarks(text) if "REBUILD" in each and "APP1" in each] for text in texts
+    ]
+    stop, rebuild, start = (
+        "SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD",
+        "SETXCF START,REBUILD,STRNAME=SQ03APP1",
+        "SETXCF START,REBUILD,DUPLEX,STRNAME=SQ03APP1",
+    )
+    # With ENABLED, the system starts duplexing when the policy is activated again.
+    assert of_app1 == [[stop, rebuild], [stop, rebuild, start], [rebuild]]
+    assert ["activate a policy with DUPLEX(ALLOWED) first" in text for text in texts] == [True, False, False]
 
 
 def test_text_states_the_unit_of_size() -> None:
