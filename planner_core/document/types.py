@@ -18,9 +18,7 @@ from planner_core.limits import limit
 from planner_core.typed_numbers import ambiguity, separator_problem, typed_size
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes
 
-MODEL = ConfigDict(
-    frozen=True, extra="forbid", strict=True, hide_input_in_errors=True
-)
+MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _MOST_DIGITS = 15
 """The maximum number of digits that a JSON number keeps exactly."""
 _MOST_KNOWN, _LONGEST_KNOWN = 1000, 64

@@ -9,8 +9,9 @@ from urllib.parse import urljoin
 import pytest
 from fastapi import FastAPI
 
+from app.documentation.articles import Summary
 from app.documentation.library import DOCS_DIR, PURPOSES, SHELVES, SUBJECTS, divided_page, parts, shelves
-from app.documentation.markdown import Summary, page_link, read_summary, render_article
+from app.documentation.markdown import page_link, read_summary, render_article
 from app.web.rendering import TEMPLATES_DIR
 from tests.app.web.pages.addresses import ARTICLES, FIRST_PARTS, PARTS, html, page
 from tests.app.web.pages.html import read
