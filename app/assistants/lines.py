@@ -53,7 +53,7 @@ class BoundedLines:
                 return line.decode("utf-8", "replace")
             await self._can_refuse.wait()
             if self._refuse is not None:
-                await self._refuse(_number_in(line))
+                await self._refuse(number_in(line))
 
     def _read(self) -> bytes:
         """Return the next line; of one that is too long, only its beginning, and skip the rest."""
@@ -76,7 +76,7 @@ def _without_halves(line: bytes) -> bytes:
     return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], line)
 
 
-def _number_in(line: bytes) -> RequestNumber:
+def number_in(line: bytes) -> RequestNumber:
     """Return the number of the request that a line contains; None if it cannot be seen without reading all of it."""
     found = _NUMBER.match(line[:_HEAD_BYTES])
     if found is None:

@@ -6,6 +6,7 @@ Each call runs in a worker process, which is ended if the client cancels the cal
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any, Final, cast
 
 import anyio
@@ -50,14 +51,14 @@ async def serve(*, limit_s: float) -> None:
     # The transport only iterates over its input.
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
 
-        async def refuse(number: RequestNumber) -> None:
-            error = types.ErrorData(code=types.INVALID_REQUEST, message=TOO_LONG)
+        async def refuse(number: RequestNumber, code: int, message: str) -> None:
+            error = types.ErrorData(code=code, message=message)
             await writing.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error)))
 
-        lines.refuse_by(refuse)
+        lines.refuse_by(partial(refuse, code=types.INVALID_REQUEST, message=TOO_LONG))
         unanswered = Unanswered()
         await server.run(
-            ReadRequests(reading, unanswered, patience_s=limit_s + PATIENCE_S),
+            ReadRequests(reading, unanswered, refuse, patience_s=limit_s + PATIENCE_S),
             SentAnswers(writing, unanswered),
             server.create_initialization_options(),
         )

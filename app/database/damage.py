@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,9 @@ _UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, Recurs
 """Errors of readers of JSON: it is not JSON, has other members or values, is nested too deeply, or is no valid document."""
 
 logger = logging.getLogger("cfplan.database")
+
+_CHECKS: ContextVar[list[Callable[[], None]] | None] = ContextVar("checks", default=None)
+"""Checks of the stored texts that a request has read. Threads of the request have copies of the context, and the same list."""
 
 
 class StoredTextDamaged(DatabaseError):
@@ -90,6 +94,34 @@ def reading_stored(what: str) -> Iterator[None]:
         yield
     except _UNREADABLE as error:
         raise StoredTextDamaged(what, f"{type(error).__name__}: {error}") from error
+
+
+def begin_request() -> None:
+    """Begin a request, which has read no stored texts yet."""
+    _CHECKS.set([])
+
+
+def check_after_failure(check: Callable[[], None]) -> None:
+    """Check a stored text thoroughly if the request that has read it fails; without a request, never.
+
+    Checking all members at each read would take longer than most pages.
+
+    Args:
+        check: Raises StoredTextDamaged if the text is damaged.
+    """
+    checks = _CHECKS.get()
+    if checks is not None:
+        checks.append(check)
+
+
+def damage_behind_failure() -> StoredTextDamaged | None:
+    """Return the first damaged text that the failed request has read; None if its texts are intact."""
+    for check in _CHECKS.get() or ():
+        try:
+            check()
+        except StoredTextDamaged as damaged:
+            return damaged
+    return None
 
 
 class Damage:

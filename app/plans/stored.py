@@ -12,15 +12,16 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
-from app.database.damage import reading_stored
+from app.database.damage import check_after_failure, reading_stored
 from app.paging import ResultPage
+from planner_core import CORE_VERSION
 from planner_core.document.model import CouplingFacility, OtherStructure, PlanDocument, Structure
 from planner_core.document.reading import read_json
 from planner_core.document.schema import with_new_keys
 from planner_core.findings import Finding, FindingGroup, finding_groups, read_findings
 from planner_core.garbage import collection_paused
 from planner_core.sizing.structure_answer import StoredStructure, stored_others, stored_structures
-from planner_core.wire import Answer, JsonObject
+from planner_core.wire import Answer, JsonObject, adapter
 
 EXAMPLE_CHOICE = ".example"
 """The plan name of the example in an address; no plan has a name that begins with a dot."""
@@ -150,7 +151,9 @@ class StoredVersion:
     def result(self) -> JsonObject:
         """The stored result, which is never recalculated."""
         with self._reading():
-            return stored_result(self.result_json)
+            found = stored_result(self.result_json)
+        check_after_failure(self.check_members)
+        return found
 
     @property
     def comparable_result(self) -> JsonObject:
@@ -186,6 +189,16 @@ class StoredVersion:
         except ValidationError:
             # The reader of all other uses decides: it reads what pydantic does not, such as a half of a surrogate pair.
             _ = self.document_object
+
+    def check_members(self) -> None:
+        """Check all members of the document, and those of the result if this version of cfplan has stored it."""
+        from planner_core.plan.result import PlanAnswer  # only after failures
+
+        _ = self.document
+        # Results of other versions may have other members.
+        if self.core_version == CORE_VERSION:
+            with self._reading():
+                adapter(PlanAnswer).validate_json(self.result_json)
 
     def _reading(self) -> AbstractContextManager[None]:
         return reading_version(self.name, self.number)

@@ -19,12 +19,13 @@ from pydantic import Field, WrapSerializer, computed_field
 from pydantic.json_schema import SkipJsonSchema
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.damage import damage_in_words, is_damaged
+from app.database.damage import begin_request, damage_behind_failure, damage_in_words, is_damaged
 from app.database.engine import is_unusable
 from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
@@ -268,6 +269,12 @@ def unavailable(request: Request, error: Exception) -> Response:
     return problem_response(request, problem)
 
 
+def _after_failure(request: Request, error: Exception) -> Response:
+    """Answer an unexpected error, for which damage deep inside of a stored text is the reason more often than a defect."""
+    damaged = damage_behind_failure()
+    return unexpected(request, error) if damaged is None else unavailable(request, damaged)
+
+
 class UnexpectedErrors:
     """Middleware that converts unhandled exceptions to a response with a reference.
 
@@ -282,6 +289,7 @@ class UnexpectedErrors:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        begin_request()
         has_started = False
 
         async def watched_send(message: Message) -> None:
@@ -294,7 +302,7 @@ class UnexpectedErrors:
         except Exception as error:  # any exception that no other handler covers
             if has_started and isinstance(error.__cause__, PlannerError):
                 raise  # a refusal that came too late for an answer, such as the end of a stream that was stopped
-            response = unexpected(Request(scope), error)
+            response = await run_in_threadpool(_after_failure, Request(scope), error)
             # A second status cannot be sent, so the server closes the connection and the client sees an incomplete
             # answer.
             if has_started:

@@ -120,6 +120,98 @@ def test_all_requests_are_answered_although_the_input_has_ended(tmp_path: Path) 
     assert sized == {"call 0", "call 1", "call 2"}
 
 
+def test_lines_that_are_no_message_are_answered_and_the_server_goes_on(tmp_path: Path) -> None:
+    from app.assistants.answering import NO_JSON, NO_MESSAGE
+
+    ping = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}'
+    nested = b'{"jsonrpc":"2.0","id":4,"method":"ping","params":{"a":' + b"[" * 5000 + b"]" * 5000 + b"}}"
+    sent = (
+        json.dumps(INITIALIZE).encode(),
+        (ping % 2)[:-1],
+        b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":' + b"9" * 6000 + b"}}",
+        nested,
+        b"[" + ping % 9 + b"]",
+        b'{"id":5,"method":"ping"}',
+        b'{"jsonrpc":"2.0","id":"six","method":"ping","params":[]}',
+        b"",
+        b" \t\r",
+        ping % 7,
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "app.cli", "mcp"],
+        input=b"".join(each + b"\n" for each in sent),
+        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    refused = [
+        (each["id"], each["error"]["code"], each["error"]["message"]) for each in answers if "error" in each
+    ]
+    assert refused == [
+        (2, -32700, NO_JSON),
+        (3, -32700, NO_JSON),
+        (4, -32700, NO_JSON),
+        (None, -32600, NO_MESSAGE),
+        (5, -32600, NO_MESSAGE),
+        ("six", -32600, NO_MESSAGE),
+    ]
+    assert {each["id"] for each in answers if "result" in each} == {1, 7}
+
+
+@pytest.mark.parametrize(("number", "canceled"), [(7, "7"), ("7", 7), (7, 7), ("seven", "seven")])
+def test_canceled_request_is_not_waited_for_in_either_form_of_its_number(
+    number: int | str, canceled: int | str
+) -> None:
+    assert unanswered_after(_request(number), _cancel(canceled)) == 0
+
+
+@pytest.mark.parametrize("other", [True, 7.0, None, [7], {}, "8"])
+def test_cancellation_of_something_else_settles_no_request(other: object) -> None:
+    assert unanswered_after(_request(7), _cancel(other)) == 1
+
+
+def test_each_request_with_a_number_that_is_used_twice_is_answered(tmp_path: Path) -> None:
+    call = {"name": "describe_finding", "arguments": {"code": "SMDS_OVERHEAD_ASSUMED"}}
+    sent = [
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *[{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}] * 2,
+    ]
+    found = subprocess.run(
+        [sys.executable, "-m", "app.cli", "mcp"],
+        input="".join(json.dumps(each) + "\n" for each in sent),
+        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+        text=True,
+    )
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(each["id"], "result" in each) for each in answers] == [(1, True), (2, True), (2, True)]
+
+
+def unanswered_after(*messages: dict[str, Any]) -> int:
+    import mcp_types as types
+    from mcp.shared.message import SessionMessage
+
+    from app.assistants.answering import Unanswered
+
+    unanswered = Unanswered()
+    for message in messages:
+        unanswered.note(SessionMessage(types.jsonrpc_message_adapter.validate_python(message)))
+    return unanswered.count
+
+
+def _request(number: int | str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "ping"}
+
+
+def _cancel(number: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+
+
 @pytest.mark.parametrize(
     ("sent", "read_as"),
     [

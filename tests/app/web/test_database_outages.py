@@ -366,6 +366,10 @@ def damage_text(session: Session, table: str, column: str, damage: str) -> None:
         ("document", """replace({0}, '"cflevel":5', '"cflevel":77')""", "/plans/P/edit"),
         ("result", """replace({0}, '"severity":', '"severitz":')""", "/plans/P"),
         ("curve", CUT, "/api/v1/plans/P"),
+        # Deep inside of the result, where no reader checks the members that it does not need.
+        ("result", """replace({0}, '"size_kib":', '"sizf_kib":')""", "/plans/P"),
+        ("result", """replace({0}, '"size_kib":', '"sizf_kib":')""", "/plans/P/versions/1/print"),
+        ("result", """replace({0}, '"entries":', '"entries":"a","odd":')""", "/plans/P"),
     ],
 )
 def test_damaged_text_of_a_plan_is_reported_with_plan_and_version(
@@ -381,6 +385,17 @@ def test_damaged_text_of_a_plan_is_reported_with_plan_and_version(
     assert "restore a backup" in answer.text
     health = get(app, "/healthz").json()
     assert (health["status"], health["database"]) == ("degraded", "damaged")
+
+
+def test_defect_on_a_page_of_an_intact_plan_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_with_plan(tmp_path)
+    monkeypatch.setattr("app.plans.head.facility_lines", lambda _version: [][0])
+    answer = get(app, "/plans/P", accept="text/html")
+    assert answer.status == 500
+    assert "restore a backup" not in answer.text
+    assert get(app, "/healthz").json()["database"] == "ok"
 
 
 @pytest.mark.parametrize(("column", "address"), [("changes", "/MORE"), ("summary", "")])
