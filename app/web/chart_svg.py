@@ -6,13 +6,13 @@ Each label is placed where it covers no other label, line or sign, if such a pla
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 
 from app.web.axes import Axis, Duration, Linear, Listed, Log, Tick, Time, Value, position
@@ -59,6 +59,8 @@ _CENTERED = ("up", "down", "square")
 """Signs whose labels are above or below them."""
 _RADII: Mapping[str, float] = {"dot": 3, "small": 4, "ring": 4, "large": 5.5, "bubble": _BUBBLE}
 
+_NO_PLOTS = Markup("")
+
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom edge."""
@@ -100,8 +102,11 @@ class ChartLayout:
     title: str
     description: str
     shapes: tuple[Shape, ...]
-    plots: str = ""
-    """The axes of each plot as JSON, from which a script reads values at the pointer; empty without axes."""
+    plots: Markup = _NO_PLOTS
+    """The axes of each plot, from which a script reads values at the pointer: JSON for an attribute in single quotes.
+
+    It is empty without axes.
+    """
 
 
 def layouts(chart: Chart | BarChart) -> tuple[ChartLayout, ChartLayout]:
@@ -141,7 +146,7 @@ def _draw(chart: Chart, kind: str, width: int) -> ChartLayout:
     height = foot + _TICKS + (_TITLE if chart.x_axis.title else 0)
     found = sheet.layout(chart.id, math.ceil(height), chart.title, chart.description)
     scales = [scale for plot in plots if (scale := plot.scale())]
-    return replace(found, plots=json.dumps(scales, separators=(",", ":"))) if scales else found
+    return replace(found, plots=htmlsafe_json_dumps(scales, separators=(",", ":"))) if scales else found
 
 
 def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
@@ -231,6 +236,12 @@ class Sheet:
     def line(self, style: str, x1: float, y1: float, x2: float, y2: float, *, title: str = "") -> None:
         """Draw a straight line."""
         self.add("line", style, title=title, x1=x1, x2=x2, y1=y1, y2=y2)
+
+    def grid(self, lines: Iterable[Box]) -> None:
+        """Draw straight lines, each from a point to another, as one element: a chart has many of them."""
+        ends = [[_number(place) for place in line] for line in lines]
+        if ends:
+            self.add("path", "grid", d="".join(f"M{x1} {y1}L{x2} {y2}" for x1, y1, x2, y2 in ends))
 
     def sign(self, sign: str, style: str, x: float, y: float, *, title: str = "") -> None:
         """Draw a sign, or nothing if `sign` is empty."""
@@ -375,12 +386,13 @@ class _Plot:
             self.sheet.add("polygon", band.style, points=_text_of(edges))
 
     def grid(self, x_ticks: Sequence[Tick]) -> None:
-        for tick in self.chart.y_axis.ticks(_y_ticks(self.chart)):
-            y = self.y(position(tick.value))
-            self.sheet.line("grid", self.left, y, self.right, y)
+        y_ticks = self.chart.y_axis.ticks(_y_ticks(self.chart))
+        ys = [self.y(position(tick.value)) for tick in y_ticks]
+        across = [(self.left, y, self.right, y) for y in ys]
+        xs = [self.x(tick.value) for tick in x_ticks]
+        self.sheet.grid([*across, *((x, self.top, x, self.lanes_bottom) for x in xs)])
+        for tick, y in zip(y_ticks, ys, strict=True):
             self.sheet.text(self.left - 6, y + 4, tick.label, anchor="end")
-        for tick in x_ticks:
-            self.sheet.line("grid", self.x(tick.value), self.top, self.x(tick.value), self.lanes_bottom)
         self.sheet.line("axis", self.left, self.bottom, self.right, self.bottom)
 
     def lines_and_signs(self, rows: Sequence[int]) -> None:

@@ -60,7 +60,7 @@
       box.id = link.id;
       inside.className = "explanation";
       inside.href = link.getAttribute("href");
-      inside.textContent = `Explanation of ${summary.firstElementChild.textContent}`;
+      inside.textContent = `Explanation of ${summary.firstChild.textContent.trim()}`;
       box.append(inside);
       details.append(summary, box);
       link.replaceWith(details);

@@ -85,11 +85,13 @@ def test_only_the_text_that_is_open_is_on_the_page(app: FastAPI, fields: dict[st
 
 
 def figures(part: Element) -> dict[str, str]:
-    return {
-        item.all("span")[0].text: item.one("span", class_="value").text
-        for item in part.all(class_="figure")
-        if item.tag != "figure"
-    }
+    found = {}
+    for item in part.all(class_="figure"):
+        if item.tag != "figure":
+            value = item.all("b")[0].text
+            line = item.all("summary")[0] if item.tag == "details" else item
+            found[line.text.removesuffix(value).rstrip()] = value
+    return found
 
 
 def written(value: Any, kind: str) -> str:  # noqa: ANN401 - any JSON value

@@ -75,7 +75,7 @@ def test_chart_is_drawn_for_wide_and_narrow_pages() -> None:
 
 def test_empty_chart_has_only_a_grid() -> None:
     wide, _ = layouts(EMPTY)
-    assert {shape.tag for shape in wide.shapes} == {"line", "text"}
+    assert {shape.tag for shape in wide.shapes} == {"path", "line", "text"}
     assert len(with_class(wide, "axis")) == 1
 
 
