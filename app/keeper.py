@@ -1,4 +1,6 @@
-"""The keeper of one run: `python -m app.keeper ID`, with the settings in the environment.
+"""The keeper of one run: `python -m app.keeper ID [KIND]`, with the settings in the environment.
+
+With the kind of the run, the process that starts its jobs imports its packages while this one opens the database.
 
 Afterwards it carries out the next runs of the queue while they read small uploads, because starting a keeper takes
 longer than reading a small file.
@@ -50,8 +52,8 @@ logger = logging.getLogger("cfplan.keeper")
 def main(argv: list[str] | None = None) -> int:
     """Carry out the run whose number is in the arguments, and return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
-    if len(arguments) != 1 or not arguments[0].isdigit():
-        sys.stderr.write("python -m app.keeper ID: specify the number of one run.\n")
+    if len(arguments) not in (1, 2) or not arguments[0].isdigit():
+        sys.stderr.write("python -m app.keeper ID [KIND]: specify the number of one run.\n")
         return 2
     try:
         settings = read_settings()
@@ -62,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
         database = database_of(settings)
         try:
             with in_use(settings.data_dir):
-                _carry_out(database, settings, int(arguments[0]))
+                _carry_out(database, settings, int(arguments[0]), kind="".join(arguments[1:]))
         finally:
             database.close()
     except (PlannerError, DBAPIError) as error:
@@ -73,11 +75,13 @@ def main(argv: list[str] | None = None) -> int:
     return processes.FOUND_DAMAGE if database.damage.is_found else 0
 
 
-def _carry_out(database: Database, settings: Settings, job_id: int) -> None:
+def _carry_out(database: Database, settings: Settings, job_id: int, *, kind: str = "") -> None:
     """Carry out a run, and then the next ones while they read small uploads and the service that started this runs."""
     started_by = os.getppid()
     next_id: int | None = job_id
     with Starter(processes.environment(settings)) as starter:
+        if kind == INGEST:
+            starter.launch()
         while next_id is not None:
             with logs.in_job(next_id):
                 keeper = keeper_of(database, settings, next_id, starter)

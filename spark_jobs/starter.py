@@ -62,9 +62,15 @@ def main(modules: Sequence[str]) -> int:
     requests = socket.socket(fileno=os.dup(STDIN))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, STDIN)
-    hide_pandas_from_arrow()
-    for name in (*IMPORTED_ON_FIRST_USE, *modules):
-        importlib.import_module(name)
+    try:
+        hide_pandas_from_arrow()
+        for name in (*IMPORTED_ON_FIRST_USE, *modules):
+            importlib.import_module(name)
+    except Exception:
+        # This process may have been launched before its first job, in whose log the reason must be.
+        if (request := _received(requests)) is not None:
+            os.dup2(request[1][1], STDERR)
+        raise
     # The collector would write to all of these objects, so that each worker had to copy their memory.
     gc.freeze()
     worker: Worker | None = None

@@ -37,7 +37,7 @@ def keepers_are_forked(prepared: Prepared) -> Iterator[None]:
         env: Mapping[str, str],
         start_new_session: bool,
     ) -> Started:
-        python, (module, *arguments) = tuple(command[:-2]), command[-2:]
+        python, (module, *arguments) = tuple(command[:-3]), command[-3:]
         assert (python, module) == (processes.PYTHON, "app.keeper")
         assert (stdin, start_new_session) == (subprocess.DEVNULL, True)
         with Path(os.devnull).open("rb") as nothing:

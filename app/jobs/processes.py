@@ -143,6 +143,6 @@ def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
     return [*PYTHON, HISTORY, verb, *_history(settings), *rest]
 
 
-def keeper_command(job_id: int) -> list[str]:
-    """Return the command that starts the keeper of one run."""
-    return [*PYTHON, "app.keeper", str(job_id)]
+def keeper_command(job_id: int, kind: str) -> list[str]:
+    """Return the command that starts the keeper of one run; with its kind, the keeper prepares before it reads the run."""
+    return [*PYTHON, "app.keeper", str(job_id), kind]

@@ -22,7 +22,7 @@ GRACE_S = 5.0
 class Starter:
     """The process that starts jobs, as a context manager; leaving the context ends it and its job.
 
-    It is launched for the first job, and again after a job that did not end by itself.
+    It is launched by `launch` or for the first job, and again after a job that did not end by itself.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -43,6 +43,15 @@ class Starter:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self.close()
+
+    def launch(self) -> None:
+        """Launch the process before its first job, so that it imports its packages while the caller prepares the job.
+
+        A message on an import that fails is part of the messages of the first job; all others until then are part of
+        those of this process.
+        """
+        if self._process is None:
+            self._socket, self._process = _launched(None, self._environment)
 
     def can_start(self, command: Sequence[str]) -> bool:
         """Return whether a command starts one of the jobs for which this process is made."""
@@ -103,9 +112,9 @@ class StartedJob:
 
 
 def _launched(
-    stderr: int, environment: Mapping[str, str] | None
+    stderr: int | None, environment: Mapping[str, str] | None
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Launch the process; its messages until the first job begins are part of that job's messages."""
+    """Launch the process; until the first job begins, its messages go to `stderr`, or to that of this process."""
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(

@@ -159,7 +159,7 @@ class Watcher:
         logger.info("A process is started for job %d.", job_id)
         with _log_file(self._settings) as log:
             return subprocess.Popen(
-                processes.keeper_command(job_id),
+                processes.keeper_command(job_id, "" if run is None else run.kind),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

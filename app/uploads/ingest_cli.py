@@ -79,6 +79,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     database: Database
     with open_database() as (database, settings), Starter(processes.environment(settings)) as starter:
         check_packages()
+        starter.launch()  # imports its packages while this process reads the tables of the database
         with database.session(writes=bool(given)) as session:
             qsg_map.put_all(session, given)
             known = qsg_map.as_arguments(session)

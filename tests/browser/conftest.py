@@ -63,7 +63,7 @@ def stand_in_jobs(folder: Path) -> Iterator[None]:
     )  # before PYTHONPATH is set, which is meant for what the keeper starts
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder))
-        patch.setattr(processes, "keeper_command", lambda job_id: [*keeper, str(job_id)])
+        patch.setattr(processes, "keeper_command", lambda job_id, kind: [*keeper, str(job_id), kind])
         yield
 
 

@@ -21,6 +21,7 @@ from app.jobs.service import Job
 from app.settings import Settings
 from app.uploads import files, ingest_keeper, qsg_map
 from app.uploads import service as uploads
+from app.uploads.job_kind import INGEST
 from app.uploads.service import UploadDetails
 from app.uploads.service import report as report_of
 from tests.app.uploads.support import (
@@ -289,7 +290,7 @@ def test_stopped_keeper_returns_its_run_to_the_queue(database: Database, setting
     assert (found.state, found.attempts) == (JobState.QUEUED, 0)
 
 
-@pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
+@pytest.mark.parametrize("arguments", [[], ["x"], ["1", "ingest", "2"]])
 def test_keeper_command_requires_one_number(arguments: list[str]) -> None:
     done = commands().run("app.keeper", *arguments, environment=os.environ)
     assert done.returncode == 2
@@ -322,7 +323,7 @@ def test_all_settings_are_passed_to_a_process(monkeypatch: pytest.MonkeyPatch, t
 def test_no_password_appears_in_a_command(url: URL, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, database_url="postgresql://u:secret@db/x")
     assert "secret" not in " ".join(
-        processes.keeper_command(1) + processes.ingest_command(settings, [tmp_path])
+        processes.keeper_command(1, INGEST) + processes.ingest_command(settings, [tmp_path])
     )
     assert url
 

@@ -149,12 +149,29 @@ def test_killed_starter_is_reported_by_its_job_and_replaced(settings: Settings, 
     assert outcome(reader(settings, READS), starter)[0] == 0
 
 
+@pytest.mark.parametrize("is_launched_before", [False, True])
 def test_import_that_fails_is_reported_by_the_job(
-    settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch
+    is_launched_before: bool, settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "STARTED_OFTEN", (processes.INGEST, "spark_jobs.missing"))
+    if is_launched_before:
+        starter.launch()
     code, out, err = outcome(reader(settings, READS), starter)
     assert (code, out, err[-1]) == (1, [], "ModuleNotFoundError: No module named 'spark_jobs.missing'")
+
+
+def test_process_launched_before_its_first_job_carries_it_out(settings: Settings, starter: Starter) -> None:
+    starter.launch()
+    launched = server(starter)
+    assert outcome(reader(settings, READS), starter)[0] == 0
+    assert server(starter) is launched
+
+
+def test_process_launched_without_a_job_ends_with_its_starter() -> None:
+    with Starter() as found:
+        found.launch()
+        launched = server(found)
+    assert launched.returncode == 0
 
 
 def test_other_commands_and_inherited_files_need_their_own_process(

@@ -226,7 +226,7 @@ def test_run_that_never_starts_is_abandoned_with_a_message(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
-    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    monkeypatch.setattr(processes, "keeper_command", lambda *_: [sys.executable, "-c", "raise SystemExit(2)"])
     started = 0
 
     def has_failed() -> bool:
@@ -244,7 +244,7 @@ def test_run_that_starts_each_time_is_not_called_one_that_never_starts(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
-    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    monkeypatch.setattr(processes, "keeper_command", lambda *_: [sys.executable, "-c", "raise SystemExit(2)"])
     for _ in range(MOST_FALSE_STARTS + 1):
         assert watching.look() == 1
         watching._children[job_id].wait()
@@ -260,7 +260,7 @@ def test_interrupted_run_whose_next_keepers_never_start_is_abandoned(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
-    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
+    monkeypatch.setattr(processes, "keeper_command", lambda *_: [sys.executable, "-c", "raise SystemExit(2)"])
     started = watching.look()
     keeper = watching._children[job_id]
     with database.session(writes=True) as session:
