@@ -14,6 +14,8 @@ AIM_MB_PER_S = 300
 AIM_LOAD_S = {load.PAGE: 1.0, load.SIZING: 0.25}
 AIM_ROLLED_UP_MB_PER_S = 100
 AIM_118_DUMPS_S = 20
+AIM_IMPORT_OF_EARLIER = 0.88
+"""The import of the service, compared with the earlier version of `bench.versions`."""
 MEGA, KILO = 1e6, 1e3
 AIM_PAGE_MS, AIM_PAGE_KB = 15, 40
 AIM_SMALL_NIGHT_S, AIM_LONG_NIGHT_S, AIM_TIMES_SHORT_NIGHT = 15.0, 25.0, 1.2
