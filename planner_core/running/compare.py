@@ -764,9 +764,15 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]
     yield CommandStep("setxcf", f"{REBUILD}{name}", name, NOW, why, Basis.PUBLISHED, source)
     # With ALLOWED, only an operator starts duplexing; with ENABLED, the system does.
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
-        why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
+        why = (
+            f"Wait until the rebuild is complete. {name} is duplexed again: with DUPLEX(ALLOWED), the system does not start "
+            "duplexing automatically."
+        )
         if duplexed == "unknown":
-            why = f"Only if {name} was duplexed before: if the stop was rejected, skip this command."
+            why = (
+                f"Only if {name} was duplexed before: if the stop was rejected, skip this command. Wait until the rebuild is "
+                "complete."
+            )
         command = start_duplexing_command(name)
         yield CommandStep("setxcf", command, name, NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 

@@ -18,15 +18,11 @@ from planner_core.names import mqsc_value
 from planner_core.plan.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.xcf.setxcf import (
-    AFTER_REBUILD,
-    BEFORE_STOP,
     REALLOCATE,
     REALLOCATE_TEST,
     alter_command,
     display_command,
-    rebuild_command,
-    start_duplexing_command,
-    stop_duplexing_command,
+    rebuild_steps,
 )
 from planner_core.units import bytes_to_kib_ceil, format_mib
 from planner_core.whatif.recovery import Recovery, StructureRecovery, recovery_of
@@ -112,19 +108,11 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
 
 def _rebuild(structure: StructureResult) -> Iterator[str]:
     """Yield the lines on how a larger SIZE takes effect: for one structure, or for the whole sysplex after a test."""
-    duplex = structure.placement.duplex
-    if duplex != "DISABLED":
-        # XCF rejects the rebuild of a duplexed structure.
-        yield from _step("A duplexed structure is not rebuilt: stop duplexing first.")
-        if duplex == "ENABLED":
-            yield from _step(BEFORE_STOP)
-        yield f"     {stop_duplexing_command(structure.cfrm_name)}"
-    yield f"     {rebuild_command(structure)}"
-    if duplex == "ENABLED":
-        yield from _step(AFTER_REBUILD)
-    if duplex == "ALLOWED":
-        yield from _step("Then duplex it again, if it was duplexed before:")
-        yield f"     {start_duplexing_command(structure.cfrm_name)}"
+    for is_command, line in rebuild_steps(structure):
+        if is_command:
+            yield f"     {line}"
+        else:
+            yield from _step(line)
     yield "   Or, for every structure of the sysplex, read the report of the first command"
     yield "   before you issue the second:"
     # IBM's playbook for changes of a CFRM policy lists the test before the command.

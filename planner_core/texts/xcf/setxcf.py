@@ -55,6 +55,44 @@ def start_duplexing_command(cfrm_name: str) -> str:
     return f"SETXCF START,REBUILD,DUPLEX,STRNAME={cfrm_name}"
 
 
+def rebuild_steps(structure: StructureResult) -> Iterator[tuple[bool, str]]:
+    """Yield the steps that rebuild a structure after a change of its policy: whether it is a command, and its text.
+
+    XCF rejects the rebuild of a duplexed structure, and each command ends before the system has carried it out.
+    """
+    name, duplex = structure.cfrm_name, structure.placement.duplex
+    if duplex != "DISABLED":
+        yield False, "A duplexed structure is not rebuilt: stop duplexing first."
+        if duplex == "ENABLED":
+            yield (
+                False,
+                (
+                    "With DUPLEX(ENABLED), the system may duplex it again before it is rebuilt: first activate the new policy, but "
+                    "with DUPLEX(ALLOWED) for this structure."
+                ),
+            )
+        yield True, stop_duplexing_command(name)
+        yield (
+            False,
+            (
+                "Wait until D XCF,STR shows one instance. If the command is rejected (IXC367I), because the structure is not "
+                "duplexed, continue."
+            ),
+        )
+    yield True, rebuild_command(structure)
+    if duplex == "ENABLED":
+        yield (
+            False,
+            (
+                "When the rebuild is complete, activate the same policy with DUPLEX(ENABLED): the system duplexes the structure "
+                "again."
+            ),
+        )
+    if duplex == "ALLOWED":
+        yield False, "When the rebuild is complete, duplex it again, if it was duplexed before:"
+        yield True, start_duplexing_command(name)
+
+
 def alter_target_bytes(structure: StructureResult) -> int | None:
     """Return the size to which a structure grows in place: the need if INITSIZE is below it, otherwise halfway to SIZE.
 
@@ -91,10 +129,6 @@ def _held(command: str) -> str:
     return f" /* {command} */"
 
 
-BEFORE_STOP: Final = "With DUPLEX(ENABLED), the system may duplex it again before it is rebuilt: activate a policy with DUPLEX(ALLOWED) first."
-AFTER_REBUILD: Final = (
-    "After the rebuild, activate the policy with DUPLEX(ENABLED): the system duplexes the structure again."
-)
 _TOP: Final = (
     "If you paste all of these lines, nothing changes: each SETXCF command is in a comment, and only DISPLAY commands are outside of one.",
     "To issue a command, copy that line without the slash and asterisk at either end. A console responds to a comment "
@@ -130,19 +164,11 @@ def _block(structure: StructureResult) -> Iterator[str]:
     yield from _remarks(between)
     yield display_command(structure)
     yield from _remarks("Rebuild, when D XCF,STR shows a pending policy change:")
-    duplex = structure.placement.duplex
-    if duplex != "DISABLED":
-        yield from _remarks("(a duplexed structure is not rebuilt: stop duplexing first)")
-    if duplex == "ENABLED":
-        yield from _remarks(BEFORE_STOP)
-    if duplex != "DISABLED":
-        yield _held(stop_duplexing_command(name))
-    yield _held(rebuild_command(structure))
-    if duplex == "ENABLED":
-        yield from _remarks(AFTER_REBUILD)
-    if duplex == "ALLOWED":
-        yield from _remarks("Then duplex it again, if it was duplexed before:")
-        yield _held(start_duplexing_command(name))
+    for is_command, line in rebuild_steps(structure):
+        if is_command:
+            yield _held(line)
+        else:
+            yield from _remarks(line)
     target, command = alter_target_bytes(structure), alter_command(structure)
     if target is None or command is None:
         yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")

@@ -246,4 +246,13 @@ def test_duplexing_stops_before_a_rebuild(duplex: str, name: str, sizes: tuple[s
         == {"ENABLED": [stop, rebuild], "ALLOWED": [stop, rebuild, start], "DISABLED": [rebuild]}[duplex]
     )
     words = " ".join(text.split())
-    assert ("activate a policy with DUPLEX(ALLOWED) first" in words) is (duplex == "ENABLED")
+    assert ("first activate the new policy, but with DUPLEX(ALLOWED) for this structure" in words) is (
+        duplex == "ENABLED"
+    )
+    if duplex == "DISABLED":
+        assert "Wait until" not in words
+    else:
+        assert (
+            words.index(stop) < words.index("Wait until D XCF,STR shows one instance.") < words.index(rebuild)
+        )
+        assert words.index(rebuild) < words.index("When the rebuild is complete, ")

@@ -115,7 +115,7 @@ def test_each_structure_has_a_display_and_a_purpose_for_each_command() -> None:
 
 
 def test_structure_that_may_be_duplexed_is_rebuilt_after_duplexing_stops() -> None:
-    first = "(a duplexed structure is not rebuilt: stop duplexing first)"
+    first = "A duplexed structure is not rebuilt: stop duplexing first."
     texts = [rendered(structures__0__duplex=each) for each in ("ENABLED", "ALLOWED", "DISABLED")]
     assert [first in text for text in texts] == [True, True, False]
     of_app1 = [
@@ -128,7 +128,8 @@ def test_structure_that_may_be_duplexed_is_rebuilt_after_duplexing_stops() -> No
     )
     # With ENABLED, the system starts duplexing when the policy is activated again.
     assert of_app1 == [[stop, rebuild], [stop, rebuild, start], [rebuild]]
-    assert ["activate a policy with DUPLEX(ALLOWED) first" in text for text in texts] == [True, False, False]
+    assert ["DUPLEX(ALLOWED)" in text for text in texts] == [True, False, False]
+    assert ["Wait until D XCF,STR shows one instance." in text for text in texts] == [True, True, False]
 
 
 def test_text_states_the_unit_of_size() -> None:
