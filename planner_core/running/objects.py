@@ -178,13 +178,17 @@ def _running_attributes(today: MqObject) -> Attributes:
 
 
 def _without_value(today: MqObject) -> frozenset[str]:
-    """Return the attributes of data sets that a display shows without a value, such as DSBLOCK(NONE), which ALTER rejects."""
+    """Return the attributes of data sets that a display shows without a value, such as DSBLOCK(NONE), which ALTER rejects.
+
+    DSEXPAND, for which a display always shows a word, has none if DSBLOCK or DSBUFS has none: the structure has no data sets.
+    """
     shown = today.attributes
-    return frozenset(
+    found = frozenset(
         each.keyword
         for each in CFSTRUCT
         if each.of_data_sets and each.keyword in shown and each.read(shown[each.keyword] or "") is None
     )
+    return found | {"DSEXPAND"} if found & {"DSBLOCK", "DSBUFS"} else found
 
 
 # ---- differences -------------------------------------------------------------------------------------------

@@ -629,7 +629,7 @@ def test_offload_changes_to_smds_with_values_that_mq_accepts() -> None:
     (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
     assert alter.command == (
         "ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
-        "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K) DSBUFS(100)"
+        "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K) DSBUFS(100) DSEXPAND(YES)"
     )
     assert [each.code for each in lint(alter.command).findings if each.severity == "error"] == []
 
