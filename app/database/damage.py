@@ -114,6 +114,13 @@ def check_after_failure(check: Callable[[], None]) -> None:
         checks.append(check)
 
 
+def end_checks() -> None:
+    """Forget the texts that the request has read, because its answer is on its way."""
+    checks = _CHECKS.get()
+    if checks is not None:
+        checks.clear()
+
+
 def damage_behind_failure() -> StoredTextDamaged | None:
     """Return the first damaged text that the failed request has read; None if its texts are intact."""
     for check in _CHECKS.get() or ():

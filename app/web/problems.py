@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.damage import begin_request, damage_behind_failure, damage_in_words, is_damaged
+from app.database.damage import begin_request, damage_behind_failure, damage_in_words, end_checks, is_damaged
 from app.database.engine import is_unusable
 from app.database.full_disk import is_out_of_space
 from app.logs import current_request_id
@@ -295,6 +295,7 @@ class UnexpectedErrors:
         async def watched_send(message: Message) -> None:
             nonlocal has_started
             has_started = True
+            end_checks()
             await send(message)
 
         try:

@@ -398,6 +398,20 @@ def test_defect_on_a_page_of_an_intact_plan_is_no_damage(
     assert get(app, "/healthz").json()["database"] == "ok"
 
 
+def test_defect_on_a_page_of_a_plan_of_an_earlier_build_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_with_plan(tmp_path)
+    with app.state.database.session(writes=True) as session:
+        damage_text(
+            session, "plan_versions", "result", """replace({0}, '"finding_groups":', '"finding_group_s":')"""
+        )
+    assert get(app, "/plans/P", accept="text/html").status == 200
+    monkeypatch.setattr("app.plans.head.facility_lines", lambda _version: [][0])
+    assert get(app, "/plans/P", accept="text/html").status == 500
+    assert get(app, "/healthz").json()["database"] == "ok"
+
+
 @pytest.mark.parametrize(("column", "address"), [("changes", "/MORE"), ("summary", "")])
 def test_damaged_text_of_a_scenario_is_reported_with_its_name(
     column: str, address: str, tmp_path: Path
