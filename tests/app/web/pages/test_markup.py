@@ -96,6 +96,24 @@ def test_every_form_field_has_a_label(app: FastAPI, address: str, status: int) -
 
 
 @EVERY_PAGE
+def test_browsers_do_not_complete_text_boxes(app: FastAPI, address: str, status: int) -> None:
+    found = page(app, address, status=status)
+    covered = {
+        id(box)
+        for form in found.walk()
+        if form.tag == "form" and form.get("autocomplete")
+        for box in form.walk()
+    }
+    assert [
+        box
+        for box in found.walk()
+        if (box.tag, box.get("type")) == ("input", "text")
+        and not box.get("autocomplete")
+        and id(box) not in covered
+    ] == []
+
+
+@EVERY_PAGE
 def test_headings_start_at_level_1_and_skip_none(app: FastAPI, address: str, status: int) -> None:
     main = page(app, address, status=status).one("main")
     levels = [int(element.tag[1]) for element in main.walk() if re.fullmatch(r"h[1-6]", element.tag)]
