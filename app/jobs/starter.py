@@ -51,7 +51,9 @@ class Starter:
         those of this process.
         """
         if self._process is None:
-            self._socket, self._process = _launched(None, self._environment)
+            # Without a process now, the first job launches one, and reports why it cannot.
+            with contextlib.suppress(OSError):
+                self._socket, self._process = _launched(None, self._environment)
 
     def can_start(self, command: Sequence[str]) -> bool:
         """Return whether a command starts one of the jobs for which this process is made."""
