@@ -72,8 +72,11 @@ class Unanswered:
     def _settle(self, number: object) -> None:
         # A client may send anything as the number of the request that it cancels; the package treats "7" and 7 as one number.
         known = as_request_id(number)
-        if known is not None and self._numbers[coerce_request_id(known)]:
-            self._numbers[coerce_request_id(known)] -= 1
+        known = None if known is None else coerce_request_id(known)
+        if known in self._numbers:
+            self._numbers[known] -= 1
+            if not self._numbers[known]:
+                del self._numbers[known]
             self._changed.set()
 
 
@@ -151,7 +154,8 @@ class ReadRequests(_Stream):
                 return
         # Only the error of a missing member has the whole object.
         found = next((each["input"] for each in details if each["type"] == "missing"), None)
-        number = as_request_id(found.get("id")) if isinstance(found, dict) else None
+        # Without a method, it may be an answer, whose number is one of the server's.
+        number = as_request_id(found.get("id")) if isinstance(found, dict) and "method" in found else None
         await self._refuse(number, types.INVALID_REQUEST, NO_MESSAGE)
 
     async def receive(self) -> SessionMessage | Exception:
