@@ -72,12 +72,13 @@ class Unanswered:
     def _settle(self, number: object) -> None:
         # A client may send anything as the number of the request that it cancels; the package treats "7" and 7 as one number.
         known = as_request_id(number)
-        known = None if known is None else coerce_request_id(known)
-        if known in self._numbers:
-            self._numbers[known] -= 1
-            if not self._numbers[known]:
-                del self._numbers[known]
-            self._changed.set()
+        if known is None or coerce_request_id(known) not in self._numbers:
+            return
+        known = coerce_request_id(known)
+        self._numbers[known] -= 1
+        if not self._numbers[known]:
+            del self._numbers[known]
+        self._changed.set()
 
 
 class _Stream:
