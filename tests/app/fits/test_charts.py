@@ -207,7 +207,7 @@ def test_excluded_distant_point_is_drawn_at_the_edge_of_the_chart(small: Databas
     wide, _ = layouts(residuals)
     (drawn,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "hollow"]
     (grid,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "grid"]
-    heights = [float(y) for y in re.findall(r"M\S+ (\S+)L", grid.attributes["d"])]
+    heights = [float(y) for y in re.findall(r"M\S+ (\S+)L", str(grid.attributes["d"]))]
     assert float(drawn.attributes["cy"]) == min(heights)
 
 
