@@ -118,7 +118,8 @@ def _launched(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Launch the process; until the first job begins, its messages go to `stderr`, or to that of this process."""
     ours, theirs = socket.socketpair()
-    with theirs:
+    with theirs, contextlib.ExitStack() as on_error:
+        on_error.enter_context(ours)
         process = subprocess.Popen(
             [*processes.PYTHON, processes.STARTER, *processes.STARTED_OFTEN],
             stdin=theirs.fileno(),
@@ -128,6 +129,7 @@ def _launched(
             start_new_session=True,
             pass_fds=held_locks(),  # as in `child`
         )
+        on_error.pop_all()
     return ours, process
 
 

@@ -167,6 +167,18 @@ def test_process_launched_before_its_first_job_carries_it_out(settings: Settings
     assert server(starter) is launched
 
 
+def test_job_is_carried_out_although_no_process_could_be_launched_before(
+    settings: Settings, starter: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("app.jobs.starter.subprocess.Popen", refused)
+        starter.launch()
+    assert outcome(reader(settings, READS), starter)[0] == 0
+
+
 def test_process_launched_without_a_job_ends_with_its_starter() -> None:
     with Starter() as found:
         found.launch()
