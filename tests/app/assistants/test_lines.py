@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +83,7 @@ def test_raw_bytes_without_an_end_are_answered_and_the_server_goes_on(tmp_path: 
         call + long + b'"}}}',
         b'{"jsonrpc":"2.0","id":3,"method":"ping"}',
     )
-    found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "mcp"],
-        input=b"".join(each + b"\n" for each in sent),
-        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
-    answers = {each.get("id"): each for each in map(json.loads, found.stdout.splitlines())}
+    answers = {each.get("id"): each for each in answers_to(sent, tmp_path)}
     assert set(answers) == {1, 2, 3, None}
     for number in (None, 2):
         assert answers[number]["error"]["message"] == TOO_LONG
@@ -106,16 +99,7 @@ def test_all_requests_are_answered_although_the_input_has_ended(tmp_path: Path) 
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         *({"jsonrpc": "2.0", "id": f"call {at}", "method": "tools/call", "params": call} for at in range(3)),
     ]
-    found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "mcp"],
-        input="".join(json.dumps(each) + "\n" for each in sent),
-        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=True,
-        text=True,
-    )
-    answers = {each["id"]: each for each in map(json.loads, found.stdout.splitlines())}
+    answers = {each["id"]: each for each in answers_to(as_lines(sent), tmp_path)}
     sized = {number for number, each in answers.items() if "structuredContent" in each["result"]}
     assert sized == {"call 0", "call 1", "call 2"}
 
@@ -132,20 +116,13 @@ def test_lines_that_are_no_message_are_answered_and_the_server_goes_on(tmp_path:
         nested,
         b"[" + ping % 9 + b"]",
         b'{"id":5,"method":"ping"}',
+        b'{"id":8,"result":{}}',
         b'{"jsonrpc":"2.0","id":"six","method":"ping","params":[]}',
         b"",
         b" \t\r",
         ping % 7,
     )
-    found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "mcp"],
-        input=b"".join(each + b"\n" for each in sent),
-        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
-    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    answers = answers_to(sent, tmp_path)
     refused = [
         (each["id"], each["error"]["code"], each["error"]["message"]) for each in answers if "error" in each
     ]
@@ -155,6 +132,7 @@ def test_lines_that_are_no_message_are_answered_and_the_server_goes_on(tmp_path:
         (4, -32700, NO_JSON),
         (None, -32600, NO_MESSAGE),
         (5, -32600, NO_MESSAGE),
+        (None, -32600, NO_MESSAGE),
         ("six", -32600, NO_MESSAGE),
     ]
     assert {each["id"] for each in answers if "result" in each} == {1, 7}
@@ -179,17 +157,25 @@ def test_each_request_with_a_number_that_is_used_twice_is_answered(tmp_path: Pat
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         *[{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}] * 2,
     ]
+    answers = answers_to(as_lines(sent), tmp_path)
+    assert [(each["id"], "result" in each) for each in answers] == [(1, True), (2, True), (2, True)]
+
+
+def answers_to(sent: Iterable[bytes], folder: Path) -> list[dict[str, Any]]:
+    """Return the answers of the command to these lines, which are its whole input."""
     found = subprocess.run(
         [sys.executable, "-m", "app.cli", "mcp"],
-        input="".join(json.dumps(each) + "\n" for each in sent),
-        env={"CFPLAN_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        input=b"".join(each + b"\n" for each in sent),
+        env={"CFPLAN_DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         timeout=PATIENCE_S,
         check=True,
-        text=True,
     )
-    answers = [json.loads(line) for line in found.stdout.splitlines()]
-    assert [(each["id"], "result" in each) for each in answers] == [(1, True), (2, True), (2, True)]
+    return [json.loads(line) for line in found.stdout.splitlines()]
+
+
+def as_lines(messages: Iterable[object]) -> list[bytes]:
+    return [json.dumps(each).encode() for each in messages]
 
 
 def unanswered_after(*messages: dict[str, Any]) -> int:
