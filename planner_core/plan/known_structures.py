@@ -31,7 +31,7 @@ from planner_core.sizing.structure_size import Curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
 
 MOST_QUEUES_KEPT = 4_000
-"""The number of queues in kept structures, and in kept plans; together about 25 MB."""
+"""The number of queues in kept structures, and in kept plans; together about 25 MB without measured rates of queue managers."""
 _QUEUES_OF_A_STRUCTURE = 8
 """The memory that a structure needs without its queues, in queues."""
 _ELSEWHERE: dict[str, Any] = {
