@@ -52,7 +52,7 @@
 
   /* Figures whose explanation is on a page of its own are links to it. Here they open in place, and the link moves inside. */
   const fold = (root) => {
-    for (const link of root.querySelectorAll("a.figure")) {
+    for (const link of root.querySelectorAll(".figures > a")) {
       const [details, summary, box, inside] = ["details", "summary", "div", "a"].map((tag) => document.createElement(tag));
       details.className = "figure";
       summary.append(...link.childNodes);

@@ -159,8 +159,20 @@
     await download(pictureOf(button.closest("figure, .chart"), about), button.dataset.picture, nameOf(about) || "chart");
   });
 
+  const buttonFor = (format, title) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button quiet";
+    button.dataset.picture = format;
+    const subject = Object.assign(document.createElement("span"), { className: "vh", textContent: `: ${title}` });
+    button.append(`Save as ${format.toUpperCase()}`, subject);
+    return button;
+  };
   const showTools = (root) => {
-    for (const tools of root.querySelectorAll(".picture-tools")) tools.hidden = false;
+    for (const tools of root.querySelectorAll(".picture-tools[hidden]")) {
+      tools.append(...["svg", "png"].map((format) => buttonFor(format, tools.dataset.title)));
+      tools.hidden = false;
+    }
   };
   document.addEventListener("cfplan:swapped", (event) => showTools(event.target));
 

@@ -147,12 +147,26 @@ def test_chart_shows_values_at_the_pointer_and_is_saved(new_context: NewContext)
     expect(texts.last).to_contain_text(re.compile(r"^1024 bytes: [\d\u202f.]+ MiB$"))
     page.mouse.move(box["x"] + 1, box["y"] + 1)
     expect(texts).to_have_count(0)
+    buttons = page.locator(".picture-tools").get_by_role("button")
+    expect(buttons).to_have_text(
+        [f"Save as {each}: Size against number of messages of 1024 bytes" for each in ("SVG", "PNG")]
+    )
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as SVG").click()
+        buttons.first.click()
     saved = Path(download.value.path()).read_text("utf-8")
     assert "Size against number of messages of 1024 bytes" in saved
     assert "Source: published figures, calculated by cfplan." in saved
     assert "hover" not in saved
+
+
+def test_all_buttons_that_save_a_picture_look_the_same(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/style")
+    buttons = page.locator("button").filter(has_text="Save as").all()
+    assert {"data-do", "data-picture"} == {
+        name for each in buttons for name in ("data-do", "data-picture") if each.get_attribute(name)
+    }
+    assert {each.get_attribute("class") for each in buttons} == {"button quiet"}
 
 
 def test_figures_are_marked_as_outdated_while_a_field_is_incomplete(new_context: NewContext) -> None:

@@ -104,7 +104,7 @@ def missing_figures(opened: OpenedFolder, address: str, before: list[str]) -> li
     """Return the figures of the old page that are no longer on it, on its tabs or on the explanations and texts that it loads."""
     answer = opened.get(address, "text/html")
     now = Counter(figures(answer.text))
-    loaded = re.findall(r'class="figure" id="[^"]+" href="([^"#]+)#([^"]+)"', answer.text)
+    loaded = re.findall(r'<a id="[^"]+" href="([^"#]+)#(why-[^"]+)"', answer.text)
     for each in sorted({address for address, _ in loaded}):
         explanations = opened.get(each, "text/html")
         assert all(f'id="{figure}"' in explanations.text for _, figure in loaded)

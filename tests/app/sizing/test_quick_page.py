@@ -84,13 +84,20 @@ def test_only_the_text_that_is_open_is_on_the_page(app: FastAPI, fields: dict[st
     assert all("open" not in each.attributes and each.one("pre").all("a", class_="text") for each in others)
 
 
+def links_to_explanations(part: Element) -> list[Element]:
+    return [each for each in part.all("a") if (each.get("id") or "").startswith("why-")]
+
+
 def figures(part: Element) -> dict[str, str]:
     found = {}
-    for item in part.all(class_="figure"):
-        if item.tag != "figure":
-            value = item.all("b")[0].text
-            line = item.all("summary")[0] if item.tag == "details" else item
-            found[line.text.removesuffix(value).rstrip()] = value
+    for item in [
+        *part.all("div", class_="figure"),
+        *part.all("details", class_="figure"),
+        *links_to_explanations(part),
+    ]:
+        value = item.all("b")[0].text
+        line = item.all("summary")[0] if item.tag == "details" else item
+        found[line.text.removesuffix(value).rstrip()] = value
     return found
 
 
@@ -164,7 +171,7 @@ def explanation_of(app: FastAPI, link: Element) -> Element:
 @EVERY_PLAN
 def test_page_of_explanations_has_the_figures_of_the_calculator(app: FastAPI, fields: dict[str, str]) -> None:
     shown = page(app, calculator(**fields)).one("section", aria_labelledby="h-figures")
-    links = shown.all("a", class_="figure")
+    links = links_to_explanations(shown)
     (address,) = {link["href"].partition("#")[0] for link in links}
     explained = page(app, address)
     blocks = explained.all(class_="figures")
@@ -200,7 +207,7 @@ def test_form_with_errors_has_no_explanations(app: FastAPI, fields: dict[str, st
     shown = page(app, f"/calculator/explanations?{urlencode(fields)}", status=422)
     (name,) = fields
     assert shown.one("input", name=name)["aria-invalid"] == "true"
-    assert shown.all("a", class_="figure") == []
+    assert links_to_explanations(shown) == []
 
 
 def test_default_calculation_with_a_dsgroup_has_no_errors_or_warnings(app: FastAPI) -> None:
@@ -213,10 +220,12 @@ def test_chart_is_svg_with_an_equivalent_table(app: FastAPI) -> None:
     wide, narrow = shown.all("svg")
     for drawing in (wide, narrow):
         assert drawing["role"] == "img"
-        assert "200000 messages need 440.9 MiB" in drawing.one("desc").text
+        title, description = (shown.one(id=text) for text in drawing["aria-labelledby"].split())
+        assert title.text == "Size against number of messages of 1024 bytes"
+        assert "200000 messages need 440.9 MiB" in description.text
         assert len(drawing.all("circle", class_="point")) == 1
     rows = [[cell.text for cell in row.all() if cell.tag in {"th", "td"}] for row in shown.all("tr")[1:]]
-    assert ["200000", "440.9 MiB", "this plan"] in rows
+    assert ["200000", "440.9", "this plan"] in rows
     assert [int(row[0]) for row in rows] == sorted(int(row[0]) for row in rows)
 
 

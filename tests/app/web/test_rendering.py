@@ -25,7 +25,7 @@ def test_grouped_digits_are_the_number_in_groups_of_three(text: str) -> None:
     shown = group_digits(text)
     assert isinstance(shown, Markup)
     assert re.sub(r"<.*?>", "", shown) == text.replace("-", "\N{MINUS SIGN}")
-    whole, *groups = re.findall(r'">([^<]*)', str(shown))
+    whole, *groups = filter(None, re.split("<[^>]+>", shown))
     digits = text.removeprefix("-").partition(".")[0]
     assert [len(group.partition(".")[0]) for group in groups] == (
         [3] * ((len(digits) - 1) // 3) if len(digits) > 4 else []
@@ -48,7 +48,7 @@ def test_bytes_as_mib_are_rounded_once(value: int, denominator: int) -> None:
 
 
 def test_kinds_of_numbers_have_the_same_markup() -> None:
-    expected = '<span class="n">12<span class="g">345</span></span>'
+    expected = '<span class="n">12<i>345</i></span>'
     assert {
         count(12345),
         number(12345),
@@ -56,7 +56,7 @@ def test_kinds_of_numbers_have_the_same_markup() -> None:
         number(Decimal(12345)),
         number(Fraction(12345)),
     } == {expected}
-    assert percent(Fraction(1, 3)) == '<span class="n">0.4</span> <span class="u">%</span>'
+    assert percent(Fraction(1, 3)) == '0.4 <span class="u">%</span>'
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_numbers_of_a_sentence_are_grouped_but_not_names_and_values_of_keywords(
     shown = str(rendering.sentence(text))
     assert re.sub("<[^>]+>", "", shown) == text
     assert [
-        re.sub("<[^>]+>", "", each) for each in re.findall(r'<span class="n">.*?</span></span>', shown)
+        re.sub("<[^>]+>", "", each) for each in re.findall(r'<span class="n">.*?</span>', shown)
     ] == grouped
 
 
@@ -125,10 +125,7 @@ def test_values_that_differ_are_shown_with_enough_digits(
 
 
 def test_markup_in_a_sentence_is_escaped() -> None:
-    assert (
-        str(rendering.sentence("<b>123456"))
-        == '&lt;b&gt;<span class="n">123<span class="g">456</span></span>'
-    )
+    assert str(rendering.sentence("<b>123456")) == '&lt;b&gt;<span class="n">123<i>456</i></span>'
 
 
 class Answer:

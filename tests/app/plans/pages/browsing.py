@@ -48,7 +48,7 @@ class PageContent(HTMLParser):
         elif tag == "textarea":
             self._area = name
             self.fields[name] = ""
-        elif tag == "span" and given.get("class") == "g":  # the next digits of a number
+        elif tag == "i":  # the next digits of a number
             self.words = self.words.rstrip()
 
     def handle_endtag(self, tag: str) -> None:

@@ -13,12 +13,6 @@ from tests.app.web.pages.addresses import page
 STYLE = "style/style.html"
 
 
-def test_all_buttons_that_save_a_picture_look_the_same(app: FastAPI) -> None:
-    saving = [each for each in page(app, "/style").all("button") if each.text.startswith("Save as")]
-    assert {"data-do", "data-picture"} <= {name for each in saving for name in each.attributes}
-    assert {each["class"] for each in saving} == {"button quiet"}
-
-
 @cache
 def trees() -> dict[str, nodes.Template]:
     """Return the parsed templates by name."""
