@@ -6,6 +6,7 @@ either the old tables or the new ones, and the comment of that schema tells whic
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from alembic import command
@@ -16,23 +17,22 @@ from app.backup.rows import TableOfRows, load_rows
 from app.database.engine import MIGRATION_LOCK, Database, alembic_config
 
 OLD_SCHEMA = "cfplan_before_restore"
+_ENDING_S, _PAUSE_S = 2.0, 0.05
+"""Time in which other sessions may end, and time between two looks: a server ends a session shortly after its program."""
 
 
 def check_exchange(database: Database) -> None:
     """Check that the tables can be exchanged now.
 
     Raises:
-        RestoreRefused: Other sessions use the database, or the user may not create a schema.
+        RestoreRefused: Other sessions use the database for more than two seconds, or the user may not create a schema.
     """
     with database.connection(writes=False) as connection:
-        others = connection.execute(
-            text(
-                "SELECT coalesce(host(client_addr), 'local') AS address, count(*) AS number FROM pg_stat_activity WHERE datname = current_database() "
-                "AND pid <> pg_backend_pid() AND backend_type = 'client backend' GROUP BY 1 ORDER BY 1"
-            )
-        ).all()
+        latest = time.monotonic() + _ENDING_S
+        while (others := _other_sessions(connection)) and time.monotonic() < latest:
+            time.sleep(_PAUSE_S)
         if others:
-            found = ", ".join(f"{each.number} from {each.address}" for each in others)
+            found = ", ".join(f"{number} from {address}" for address, number in others)
             message = (
                 f"The database is in use: it has other sessions ({found}). Stop each service that uses it, close other "
                 "programs, and try again. Nothing was changed."
@@ -44,6 +44,19 @@ def check_exchange(database: Database) -> None:
                 "complete. Grant it CREATE on the database, and try again. Nothing was changed."
             )
             raise RestoreRefused(message)
+
+
+def _other_sessions(connection: Connection) -> list[tuple[str, int]]:
+    """Return the addresses of the other sessions of the database, each with their number."""
+    # Within a transaction, PostgreSQL would show the sessions of the first look again.
+    connection.execute(text("SELECT pg_stat_clear_snapshot()"))
+    found = connection.execute(
+        text(
+            "SELECT coalesce(host(client_addr), 'local'), count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND pid <> pg_backend_pid() AND backend_type = 'client backend' GROUP BY 1 ORDER BY 1"
+        )
+    )
+    return [(address, number) for address, number in found]
 
 
 def exchange(

@@ -9,15 +9,17 @@ import signal
 import subprocess
 import sys
 import tarfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from app.accounts import tokens, users
 from app.audit.filters import AuditFilter
 from app.audit.service import each_entry
-from app.backup import making
+from app.backup import making, server_tables
 from app.backup.archive import ArchiveWriter
 from app.cli import main
 from app.clock import utc_now
@@ -233,6 +235,29 @@ def test_restore_is_refused_while_other_sessions_use_the_server(
     other.close()
     assert "it has other sessions (1 from 127.0.0.1)" in capsys.readouterr().err
     assert main(["restore", str(sqlite_archive)]) == 0
+
+
+def test_restore_waits_for_a_session_that_ends(
+    sqlite_archive: Path, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: ANN401
+) -> None:  # fmt: skip
+    if url.get_backend_name() == "sqlite":
+        pytest.skip("only servers have sessions")
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
+    other = Database(url)
+    looks: list[list[tuple[str, int]]] = []
+    ends = ExitStack()
+    ends.callback(other.close)
+    ends.enter_context(other.connection(writes=False))
+
+    def look(connection: Connection, really: Any = server_tables._other_sessions) -> list[tuple[str, int]]:  # noqa: ANN401
+        looks.append(really(connection))
+        ends.close()
+        return looks[-1]
+
+    monkeypatch.setattr(server_tables, "_other_sessions", look)
+    assert main(["restore", str(sqlite_archive)]) == 0
+    assert (looks[0], looks[-1]) == ([("127.0.0.1", 1)], [])
 
 
 @pytest.mark.parametrize("options", [[], ["--revoke-tokens"]])
