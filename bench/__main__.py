@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     if "service" in wanted:
         repeated, varied = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
-        _print_service(repeated, "the same document in every request", aim=AIM_RATIO_REPEATED)
+        _print_service(repeated, "the same structures in every request", aim=AIM_RATIO_REPEATED)
         _print_service(varied, "other application structures in every request", aim=AIM_RATIO)
     if "pages" in wanted:
         _print_pages(pages.measure(rounds=options.rounds))

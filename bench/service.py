@@ -3,8 +3,9 @@
 uvicorn serves each on 127.0.0.1 in its own process. Rounds alternate, so that other load on the machine affects all of them.
 Several connections keep the servers busy, so that this client is not measured.
 
-The service keeps the results of unchanged structures, so one measurement repeats a document, and another sends documents
-in which every application structure differs from those of all requests before.
+The service keeps the results of unchanged structures, so one measurement sends documents with the same structures, and
+another documents in which every application structure differs from those of all requests before. It also keeps the answers
+of whole documents, which would answer a repeated one: therefore the first documents differ beside their structures.
 """
 
 from __future__ import annotations
@@ -144,6 +145,14 @@ def variants(document: JsonObject) -> Iterator[JsonObject]:
         yield copied
 
 
+def same_structures(document: JsonObject) -> Iterator[JsonObject]:
+    """Yield copies of a plan with the same structures, and with another reason for an accepted finding in each."""
+    for number in count():
+        yield {
+            **document, "acknowledged": [{"code": "USAGE_MEASURE_ASSUMED", "reason": f"agreed in change {number}"}],
+        }  # fmt: skip
+
+
 @contextmanager
 def running(which: str, bodies: Iterable[bytes], *, data_dir: Path | None = None) -> Iterator[Server]:
     """Start a server and stop it at the end of the block; it stores data in `data_dir`.
@@ -195,19 +204,19 @@ def measure(
         requests: The number of requests in each round.
 
     Returns:
-        The speed with the plan in every request, and with plans in which every application structure differs.
+        The speed with plans that have the same structures, and with plans in which every application structure differs.
     """
-    body = json.dumps(document).encode()
+    # Encoded before each measurement, because the client shares the machine with the servers.
+    repeated = [json.dumps(each).encode() for each in islice(same_structures(document), VARIANTS)]
     requests = requests_of_a_round(requests)
     with ExitStack() as stack:
-        servers = {which: stack.enter_context(running(which, cycle([body]))) for which in SERVERS}
+        servers = {which: stack.enter_context(running(which, cycle(repeated))) for which in SERVERS}
         answers = {which: server.connect() for which, server in servers.items()}
-        repeated = _median_rounds(servers, answers, rounds=rounds, requests=requests)
-        # Encoded before the measurement, because the client shares the machine with the servers.
+        found = _median_rounds(servers, answers, rounds=rounds, requests=requests)
         varied = [json.dumps(each).encode() for each in islice(variants(document), VARIANTS)]
         for server in servers.values():
             server.bodies = cycle(varied)
-        return repeated, _median_rounds(servers, answers, rounds=rounds, requests=requests)
+        return found, _median_rounds(servers, answers, rounds=rounds, requests=requests)
 
 
 def requests_of_a_round(wanted: int) -> int:

@@ -23,7 +23,15 @@ from bench.aims import (
     KILO,
     MEGA,
 )
-from bench.service import PATIENCE_S, VARIANTS, Server, requests_of_a_round, running, variants
+from bench.service import (
+    PATIENCE_S,
+    VARIANTS,
+    Server,
+    requests_of_a_round,
+    running,
+    same_structures,
+    variants,
+)
 from bench.versions.checkout import Version
 from bench.versions.rounds import Figures, Measured, Run, alternate, documents_of, each_version
 from bench.versions.table import Line, lines
@@ -93,14 +101,15 @@ def measure_sizing(run: Run) -> list[Line]:
             return {"requests/s": requests / seconds, "CPU us each": cpu_s / requests * MEGA}
 
         prepared = alternate("sizing, start", {**each_version(run, prepare), BARE: prepare_bare}, 1)
-        for what, count, aim in (
-            ("the same document", 1, AIM_RATIO_REPEATED),
-            ("other structures in each", VARIANTS, AIM_RATIO),
+        for what, kinds, count, aim in (
+            ("the same document", same_structures, 1, None),
+            ("the same structures in each", same_structures, VARIANTS, AIM_RATIO_REPEATED),
+            ("other structures in each", variants, VARIANTS, AIM_RATIO),
         ):
             # Encoded before the measurement, because the client shares the machine with the servers.
             for name, server in servers.items():
                 server.bodies = cycle(
-                    [json.dumps(each).encode() for each in islice(variants(documents[name]), count)]
+                    [json.dumps(each).encode() for each in islice(kinds(documents[name]), count)]
                 )
             found = alternate(
                 f"sizing, {what}",

@@ -88,7 +88,11 @@ def test_version_compared_with_itself_prints_both_figures_of_each_line(
     )
     printed = capsys.readouterr().out
     table = _table(printed)
-    for name in ("calculator, CPU ms", "sizing, the same document, of bare-def", "largest plan: save, s"):
+    for name in (
+        "calculator, CPU ms",
+        "sizing, the same structures in each, of bare-def",
+        "largest plan: save, s",
+    ):
         before, after, ratio, aim, of_aim = table[name]
         assert before > 0
         assert ratio == pytest.approx(after / before, rel=0.05)
