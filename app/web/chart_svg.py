@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 
@@ -86,17 +86,13 @@ class Shape:
 
     @property
     def markup(self) -> Markup:
-        """The element as markup, with all texts escaped."""
-        return self.markup_without(())
-
-    def markup_without(self, inherited: Collection[str]) -> Markup:
-        """Return the markup without the attributes that the element has from one around it."""
+        """The element as markup, with all texts escaped, and without its anchor: the group around it states that."""
         # Not the filter `xmlattr`: a chart has a thousand shapes, and it checks the name of each attribute again.
         named = "".join(
             [
                 f' {name}="{escape(value) if isinstance(value, str) else value}"'
                 for name, value in self.attributes.items()
-                if name not in inherited
+                if name != "text-anchor"
             ]
         )
         if not self.title and not self.text:
@@ -125,12 +121,12 @@ class ChartLayout:
     @property
     def markup(self) -> Markup:
         """The shapes as markup. Successive labels with the same anchor are in a group that states it once."""
-        parts = []
+        parts: list[Markup] = []
         for anchor, found in groupby(self.shapes, key=lambda shape: shape.anchor):
-            shapes = [shape.markup_without(("text-anchor",)) for shape in found]
-            parts += (
-                [Markup('<g text-anchor="{}">').format(anchor), *shapes, _END_OF_GROUP] if anchor else shapes
-            )
+            shapes = [shape.markup for shape in found]
+            if anchor:
+                shapes = [Markup('<g text-anchor="{}">').format(anchor), *shapes, _END_OF_GROUP]
+            parts += shapes
         return _NEW_LINE.join(parts)
 
 
