@@ -18,7 +18,7 @@ from app.database.engine import MIGRATION_LOCK, Database, alembic_config
 
 OLD_SCHEMA = "cfplan_before_restore"
 _ENDING_S, _PAUSE_S = 2.0, 0.05
-"""Time in which other sessions may end, and time between two looks: a server ends a session shortly after its program."""
+"""Time that other sessions have to end, and time between two checks. A server ends a session shortly after its client."""
 
 
 def check_exchange(database: Database) -> None:
@@ -48,7 +48,7 @@ def check_exchange(database: Database) -> None:
 
 def _other_sessions(connection: Connection) -> list[tuple[str, int]]:
     """Return the addresses of the other sessions of the database, each with their number."""
-    # Within a transaction, PostgreSQL would show the sessions of the first look again.
+    # Within a transaction, PostgreSQL would show the sessions of the first check again.
     connection.execute(text("SELECT pg_stat_clear_snapshot()"))
     found = connection.execute(
         text(

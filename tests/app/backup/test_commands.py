@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -222,42 +223,43 @@ def test_job_that_outlives_its_keeper_keeps_the_data_in_use(
     wait_until(lambda: main(["restore", "--replace", str(tmp_path / "cfplan.tar.gz")]) == 0)
 
 
-def test_restore_is_refused_while_other_sessions_use_the_server(
-    sqlite_archive: Path, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]  # noqa: ANN401
-) -> None:  # fmt: skip
+@pytest.fixture
+def other_session(url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:  # noqa: ANN401
+    """Let commands use a server that has another session, and return what ends the session."""
     if url.get_backend_name() == "sqlite":
         pytest.skip("only servers have sessions")
     monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
     other = Database(url)
-    with other.connection(writes=False):
-        assert main(["restore", str(sqlite_archive)]) == 2
-    other.close()
+    with ExitStack() as ends:
+        ends.callback(other.close)
+        ends.enter_context(other.connection(writes=False))
+        yield ends
+
+
+def test_restore_is_refused_while_other_sessions_use_the_server(
+    sqlite_archive: Path, other_session: ExitStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["restore", str(sqlite_archive)]) == 2
+    other_session.close()
     assert "it has other sessions (1 from 127.0.0.1)" in capsys.readouterr().err
     assert main(["restore", str(sqlite_archive)]) == 0
 
 
 def test_restore_waits_for_a_session_that_ends(
-    sqlite_archive: Path, url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: ANN401
-) -> None:  # fmt: skip
-    if url.get_backend_name() == "sqlite":
-        pytest.skip("only servers have sessions")
-    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
-    other = Database(url)
-    looks: list[list[tuple[str, int]]] = []
-    ends = ExitStack()
-    ends.callback(other.close)
-    ends.enter_context(other.connection(writes=False))
+    sqlite_archive: Path, other_session: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[list[tuple[str, int]]] = []
+    really = server_tables._other_sessions
 
-    def look(connection: Connection, really: Any = server_tables._other_sessions) -> list[tuple[str, int]]:  # noqa: ANN401
-        looks.append(really(connection))
-        ends.close()
-        return looks[-1]
+    def check(connection: Connection) -> list[tuple[str, int]]:
+        checks.append(really(connection))
+        other_session.close()
+        return checks[-1]
 
-    monkeypatch.setattr(server_tables, "_other_sessions", look)
+    monkeypatch.setattr(server_tables, "_other_sessions", check)
     assert main(["restore", str(sqlite_archive)]) == 0
-    assert (looks[0], looks[-1]) == ([("127.0.0.1", 1)], [])
+    assert (checks[0], checks[-1]) == ([("127.0.0.1", 1)], [])
 
 
 @pytest.mark.parametrize("options", [[], ["--revoke-tokens"]])
