@@ -5,7 +5,7 @@ Several connections keep the servers busy, so that this client is not measured.
 
 The service keeps the results of unchanged structures, so one measurement sends documents with the same structures, and
 another documents in which every application structure differs from those of all requests before. It also keeps the answers
-of whole documents, which would answer a repeated one: therefore the first documents differ beside their structures.
+of whole documents, so the documents with the same structures differ in something else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONNECTIONS = 4
 PATIENCE_S = 300.0
 """Time for a server to start and to answer its first request, on a busy machine."""
 VARIANTS = 1000
-"""The number of different documents: together they have more structures than the service keeps."""
+"""The number of different documents: together they have more structures, and more answers, than the service keeps."""
 SERVERS = ("planner", "bare-def", "bare-async")
 
 

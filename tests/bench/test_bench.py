@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +17,13 @@ from starlette.routing import Match
 from app.accounts.rights import RIGHTS, key_of
 from app.main import create_app
 from app.settings import Settings
+from app.sizing.examples import sq03
 from bench import load, load_run, small_dumps, start
 from bench.__main__ import _print_pages, main
 from bench.largest import SMALL_QUEUES, SMALL_STRUCTURES
 from bench.pages import CALCULATOR, PAGES, SCRAPED_PAGES, SITE_PAGES, Served
 from bench.plans import largest
+from bench.service import same_structures
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.prepared import Started, commands
@@ -150,6 +153,13 @@ def test_start_of_commands_is_compared_with_python(
     for name in start.COMMANDS:
         assert re.search(rf"^{re.escape(name)} +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.MULTILINE), printed
     assert re.search(r"^service, of its libraries +[\d.]+$", printed, re.MULTILINE), printed
+
+
+def test_documents_with_the_same_structures_do_not_get_a_kept_answer() -> None:
+    first, second = (evaluate(read_object(each)) for each in islice(same_structures(sq03()), 2))
+    assert all(one is other for one, other in zip(first.structures, second.structures, strict=True))
+    assert first is not second
+    assert first.json_bytes() != second.json_bytes()
 
 
 def test_servers_are_stopped_if_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
